@@ -1,0 +1,31 @@
+use super::{Condition, ObjectRef, Verdict};
+
+/// A part of an add-on, with the verdict that holds now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Which object.
+    pub object: ObjectRef,
+    /// Which install of the add-on it belongs to, empty for most.
+    pub install: String,
+    /// How it is.
+    pub verdict: Verdict,
+    /// Its own conditions, in order of type.
+    pub conditions: Vec<Condition>,
+    /// The object further down that explains a bad verdict.
+    pub cause: Option<Cause>,
+    /// Its `app.kubernetes.io/version`.
+    pub version: Option<String>,
+    /// It is shown and doesn't colour.
+    pub informational: bool,
+}
+
+/// The object further down that explains a bad verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// Which object.
+    pub object: ObjectRef,
+    /// CamelCase.
+    pub reason: String,
+    /// For people.
+    pub message: String,
+}

@@ -1,0 +1,16 @@
+//! The plain values that everything else speaks in.
+
+mod component;
+mod condition;
+pub mod decode;
+mod health;
+mod object;
+pub mod text;
+
+pub use component::{Cause, Component};
+pub use condition::{Condition, ConditionStatus};
+pub use health::{Health, Later, Timeline, Verdict};
+pub use object::{GroupKind, Kind, Object, ObjectRef, Owner, StatusReporting};
+
+/// A point in time, as the Kubernetes API gives it.
+pub type Timestamp = k8s_openapi::jiff::Timestamp;

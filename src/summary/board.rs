@@ -1,0 +1,120 @@
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use arc_swap::ArcSwap;
+use dashmap::DashMap;
+
+use super::Summary;
+use crate::{
+    api::Identifier,
+    model::{GroupKind, Health, Kind},
+};
+
+/// What everybody reads: the finished summaries and how much of the cluster they cover.
+///
+/// Readers take an `Arc` and hold no lock while they use it.
+#[derive(Default)]
+pub struct Board {
+    addons: DashMap<Identifier, Arc<Summary>>,
+    coverage: ArcSwap<Vec<KindCoverage>>,
+    generation: AtomicU64,
+}
+
+/// How one kind is watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindCoverage {
+    /// The kind.
+    pub kind: Arc<Kind>,
+    /// How it is watched.
+    pub state: WatchState,
+    /// Labelled objects of the kind that are known.
+    pub components: usize,
+}
+
+/// How a kind is watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchState {
+    /// Its first list isn't complete yet.
+    Syncing,
+    /// Listed whole and followed.
+    Synced,
+    /// The API server refuses it to us.
+    Forbidden(String),
+    /// It can't be listed or watched: why.
+    Failing(String),
+}
+
+impl WatchState {
+    /// A word for metrics and tables.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Syncing => "syncing",
+            Self::Synced => "synced",
+            Self::Forbidden(_) => "forbidden",
+            Self::Failing(_) => "failing",
+        }
+    }
+
+    /// Why it isn't watched, where it isn't.
+    pub fn message(&self) -> Option<&str> {
+        match self {
+            Self::Syncing | Self::Synced => None,
+            Self::Forbidden(message) | Self::Failing(message) => Some(message),
+        }
+    }
+}
+
+impl Board {
+    /// Shows `summary` instead of what was there for its identifier.
+    pub fn put(&self, summary: Arc<Summary>) {
+        self.addons.insert(summary.identifier.clone(), summary);
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// Takes the add-on away.
+    pub fn remove(&self, identifier: &Identifier) {
+        if self.addons.remove(identifier).is_some() {
+            self.generation.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Shows how the kinds are watched.
+    pub fn cover(&self, kinds: Vec<KindCoverage>) {
+        self.coverage.store(Arc::new(kinds));
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// One add-on.
+    pub fn get(&self, identifier: &str) -> Option<Arc<Summary>> {
+        self.addons.get(identifier).map(|entry| Arc::clone(entry.value()))
+    }
+
+    /// All add-ons, worst first, then by identifier.
+    pub fn all(&self) -> Vec<Arc<Summary>> {
+        let mut all: Vec<_> = self.addons.iter().map(|entry| Arc::clone(entry.value())).collect();
+        all.sort_by(|a, b| {
+            let rank = |summary: &Summary| Health::parse(&summary.status.health).rank();
+            rank(a).cmp(&rank(b)).then_with(|| a.identifier.cmp(&b.identifier))
+        });
+        all
+    }
+
+    /// How the kinds are watched, in order of group and kind.
+    pub fn coverage(&self) -> Arc<Vec<KindCoverage>> {
+        self.coverage.load_full()
+    }
+
+    /// A number that changes with every change of what is shown.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+}
+
+impl KindCoverage {
+    /// What stays the same when the served version changes.
+    pub fn group_kind(&self) -> GroupKind {
+        self.kind.group_kind()
+    }
+}

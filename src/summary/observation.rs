@@ -1,0 +1,86 @@
+use crate::{
+    api::{Identifier, LabelPrefix},
+    health,
+    model::{Condition, GroupKind, Object, ObjectRef, Timeline, text},
+};
+
+/// The label whose value is taken as a component's version.
+const VERSION_LABEL: &str = "app.kubernetes.io/version";
+
+/// That an object belongs to an add-on: what one label says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Membership {
+    /// The add-on.
+    pub identifier: Identifier,
+    /// The label's value: which install of it. Empty for most.
+    pub install: String,
+}
+
+/// One labelled object as it was seen last: all that is kept of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// Which object.
+    pub object: ObjectRef,
+    /// The add-ons that it belongs to, in order of identifier, each once. Never empty.
+    pub memberships: Vec<Membership>,
+    /// The `uid` of the owner that controls it.
+    pub controller: Option<Box<str>>,
+    /// How it is.
+    pub timeline: Timeline,
+    /// Its own conditions, in order of type.
+    pub conditions: Vec<Condition>,
+    /// Its `app.kubernetes.io/version`.
+    pub version: Option<String>,
+    /// It is shown and doesn't colour (annotation `<prefix>importance: informational`).
+    pub informational: bool,
+    /// It ended or was replaced, and says nothing any more about the owner that made it.
+    pub superseded: bool,
+}
+
+impl Observation {
+    /// Judges `object` and keeps what an add-on needs of it; `None` where it carries no label of
+    /// `prefix` with a valid identifier.
+    pub fn of(object: &Object, prefix: &LabelPrefix) -> Option<Self> {
+        let memberships = memberships(object, prefix);
+        if memberships.is_empty() {
+            return None;
+        }
+        let importance = prefix.annotation("importance");
+        let judgement = health::judge(object);
+        Some(Self {
+            object: object.reference.clone(),
+            memberships,
+            controller: object.controller.as_ref().map(|owner| owner.uid.clone()),
+            timeline: judgement.timeline,
+            conditions: judgement.conditions,
+            version: object
+                .labels
+                .iter()
+                .find(|(key, value)| key == VERSION_LABEL && !value.is_empty())
+                .map(|(_, value)| text::word(value)),
+            informational: object
+                .annotations
+                .iter()
+                .any(|(key, value)| *key == importance && value == "informational"),
+            superseded: judgement.superseded,
+        })
+    }
+
+    /// The group and kind of the object.
+    pub fn group_kind(&self) -> GroupKind {
+        self.object.kind.group_kind()
+    }
+}
+
+fn memberships(object: &Object, prefix: &LabelPrefix) -> Vec<Membership> {
+    let mut memberships: Vec<Membership> = object
+        .labels
+        .iter()
+        .filter_map(|(key, value)| {
+            Some(Membership { identifier: prefix.identifier(key)?, install: text::word(value) })
+        })
+        .collect();
+    memberships.sort();
+    memberships.dedup_by(|a, b| a.identifier == b.identifier);
+    memberships
+}
