@@ -19,6 +19,8 @@
 //! The rooms down to `summary` know neither clients nor `tokio`.
 
 pub mod api;
+pub mod ctl;
+pub mod dump;
 pub mod health;
 pub mod model;
 pub mod summary;
