@@ -12,6 +12,10 @@ use crate::model::text;
 /// How deep a document may be nested: what `serde_json` allows, too.
 const MAX_DEPTH: usize = 128;
 
+/// The stack that reading [`MAX_DEPTH`] levels takes, in a build without optimisation, with room to
+/// spare. A main thread may have as little as 1 MiB.
+pub(super) const STACK_BYTES: usize = 16 << 20;
+
 /// What a document, or a part of one, gives.
 pub(super) enum Parsed {
     /// A value and the line on which the search for it began.

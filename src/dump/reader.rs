@@ -1,4 +1,9 @@
-use std::{fs, io::Read, path::Path};
+use std::{
+    fs,
+    io::{self, Read},
+    path::Path,
+    thread,
+};
 
 use super::{
     MAX_BROKEN, Place, Problem,
@@ -16,6 +21,8 @@ use crate::model::{Object, Timestamp, text};
 pub struct Dump {
     /// The wanted objects, each once.
     pub objects: Vec<Object>,
+    /// Of the others, those that another object controls: the `uid` of each and of its controller.
+    pub links: Vec<(Box<str>, Box<str>)>,
     /// What could not be read.
     pub problems: Vec<Problem>,
     /// How many objects there were, wanted or not, repeated ones included.
@@ -29,7 +36,7 @@ pub struct Dump {
 /// Reads dumps, one after the other, into one set of objects.
 ///
 /// Objects that aren't wanted are dropped at once, so that a dump of a whole cluster costs the
-/// memory of its labelled objects.
+/// memory of the wanted ones and of the others' names.
 pub struct Reader<W> {
     wanted: W,
     dump: Dump,
@@ -37,7 +44,7 @@ pub struct Reader<W> {
     kinds: Kinds,
 }
 
-impl<W: Fn(&Object) -> bool> Reader<W> {
+impl<W: Fn(&Object) -> bool + Send> Reader<W> {
     /// A reader that keeps the objects for which `wanted` is true.
     pub fn new(wanted: W) -> Self {
         Self { wanted, dump: Dump::default(), unique: Unique::default(), kinds: Kinds::default() }
@@ -56,15 +63,24 @@ impl<W: Fn(&Object) -> bool> Reader<W> {
 
     /// Reads a stream to its end. `name` stands for it in problems.
     pub fn stream(&mut self, name: &str, input: impl Read) {
-        match files::read(name, input) {
-            Ok(bytes) => self.bytes(name, &files::utf8(&bytes)),
-            Err(problem) => self.dump.problems.push(problem),
+        let bytes = match files::read(name, input) {
+            Ok(bytes) => bytes,
+            Err(problem) => return self.dump.problems.push(problem),
+        };
+        let thread = thread::Builder::new().stack_size(document::STACK_BYTES);
+        let read = thread::scope(|scope| {
+            let reading = thread.spawn_scoped(scope, || self.bytes(name, &files::utf8(&bytes)))?;
+            reading.join().map_err(|_| io::Error::other("reading it failed, which is a fault of this program"))
+        });
+        if let Err(cause) = read {
+            self.dump.problems.push(Problem::Unreadable { path: name.to_owned(), cause });
         }
     }
 
     /// What was read.
     pub fn finish(self) -> Dump {
-        Dump { objects: self.unique.into_objects(), ..self.dump }
+        let (objects, links) = self.unique.into_parts();
+        Dump { objects, links, ..self.dump }
     }
 
     fn bytes(&mut self, name: &str, bytes: &[u8]) {

@@ -16,7 +16,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// The documents of `input` in order. Those of only blanks, comments and directives are left out.
 pub(super) fn documents(input: &[u8]) -> Vec<Document<'_>> {
     let mut documents = Vec::new();
-    let mut start = 0;
+    let mut start = if input.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let mut line = 1;
     let mut empty = true;
     for (number, offset, content) in lines(input) {

@@ -31,7 +31,7 @@ fn problems(dump: &Dump) -> Vec<String> {
 }
 
 fn config_map(name: &str) -> String {
-    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: n}}\n")
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: ns}}\n")
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_broken_document_is_reported_and_the_others_are_read() {
         config_map("two"),
         config_map("three"),
     ));
-    assert_eq!(names(&dump), ["v1 ConfigMap n/one", "v1 ConfigMap n/three", "v1 ConfigMap n/two"]);
+    assert_eq!(names(&dump), ["v1 ConfigMap ns/one", "v1 ConfigMap ns/three", "v1 ConfigMap ns/two"]);
     let problems = problems(&dump);
     assert_eq!(problems.len(), 2, "{problems:?}");
     let [Problem::Broken { place: first, .. }, Problem::Broken { place: second, .. }] = &dump.problems[..] else {
@@ -87,7 +87,7 @@ fn lists_are_opened_and_their_items_know_their_kind() {
         r"
 apiVersion: apps/v1
 items:
-- metadata: {name: a, namespace: n}
+- metadata: {name: a, namespace: ns}
 - apiVersion: v1
   kind: Pod
   metadata: {name: b}
@@ -111,7 +111,7 @@ items: [{apiVersion: v1, kind: Secret, metadata: {name: e}, data: {password: c2V
     );
     assert_eq!(
         names(&dump),
-        ["apps/v1 Deployment n/a", "net.example/v1 AllowList d", "v1 Node f", "v1 Pod b", "v1 Secret e", "v1 Service c"]
+        ["apps/v1 Deployment ns/a", "net.example/v1 AllowList d", "v1 Node f", "v1 Pod b", "v1 Secret e", "v1 Service c"]
     );
     assert!(dump.problems.is_empty(), "{:?}", dump.problems);
     assert!(!format!("{:?}", dump.objects).contains("c2VjcmV0"));
@@ -202,13 +202,13 @@ fn the_time_of_the_dump_is_the_newest_that_its_objects_tell() {
 fn other_encodings_are_read_or_reported() {
     let text = config_map("a");
     let wide: Vec<u8> = "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
-    assert_eq!(names(&read(&wide)), ["v1 ConfigMap n/a"]);
+    assert_eq!(names(&read(&wide)), ["v1 ConfigMap ns/a"]);
 
     let mut latin = config_map("a").into_bytes();
     latin.extend(b"---\nkind: X\nname: \xe4\n---\n");
     latin.extend(config_map("b").bytes());
     let dump = read(&latin);
-    assert_eq!(names(&dump), ["v1 ConfigMap n/a", "v1 ConfigMap n/b"]);
+    assert_eq!(names(&dump), ["v1 ConfigMap ns/a", "v1 ConfigMap ns/b"]);
     assert_eq!(problems(&dump), ["dump.yaml:6 (document 2): broken document: not UTF-8 text"]);
 }
 
@@ -216,7 +216,7 @@ fn other_encodings_are_read_or_reported() {
 fn documents_that_unfold_or_nest_without_end_are_refused() {
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for (new, old) in ["b", "c", "d", "e", "f", "g", "h", "i", "j"].iter().zip(["a", "b", "c", "d", "e", "f", "g", "h", "i"]) {
-        bomb += &format!("{new}: &{new} [{}]\n", [format!("*{old}"); 9].join(", "));
+        bomb += &format!("{new}: &{new} [{}]\n", vec![format!("*{old}"); 9].join(", "));
     }
     let large = format!("spec: {{a: &a {}, b: [{}]}}", "x".repeat(2_000_000), ["*a"; 10_000].join(", "));
     let nested_yaml = format!("spec: {}{}", "[".repeat(5_000), "]".repeat(5_000));
@@ -227,7 +227,7 @@ fn documents_that_unfold_or_nest_without_end_are_refused() {
     }
     for document in [bomb, large, nested_yaml, nested_json, nested_blocks] {
         let dump = read(format!("{document}\n---\n{}", config_map("after")));
-        assert_eq!(names(&dump), ["v1 ConfigMap n/after"]);
+        assert_eq!(names(&dump), ["v1 ConfigMap ns/after"]);
         assert!(!dump.problems.is_empty());
     }
 }
@@ -250,7 +250,7 @@ fn a_file_of_rubbish_ends() {
 
 #[test]
 fn a_document_of_many_objects_is_within_bounds() {
-    let items = "- {apiVersion: v1, kind: Pod, metadata: {name: NAME, namespace: n, uid: NAME}, spec: {a: [1, 2, 3]}}\n";
+    let items = "- {apiVersion: v1, kind: Pod, metadata: {name: NAME, namespace: ns, uid: NAME}, spec: {a: [1, 2, 3]}}\n";
     let text: String = (0..20_000).map(|n| items.replace("NAME", &format!("p{n}"))).collect();
     let dump = read(format!("apiVersion: v1\nkind: List\nitems:\n{text}"));
     assert_eq!((dump.objects.len(), dump.problems.len()), (20_000, 0));
@@ -274,7 +274,7 @@ fn folders_are_read_in_order_and_links_are_not_followed_in_circles() {
     reader.path(folder.path());
     reader.path(&folder.path().join("absent\x1b.yaml"));
     let dump = reader.finish();
-    assert_eq!(names(&dump), ["v1 ConfigMap n/a", "v1 ConfigMap n/b", "v1 Pod c"]);
+    assert_eq!(names(&dump), ["v1 ConfigMap ns/a", "v1 ConfigMap ns/b", "v1 Pod c"]);
     let problems = problems(&dump);
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert!(problems[0].contains("z.yaml:1 (document 1): broken document"), "{}", problems[0]);

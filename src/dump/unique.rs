@@ -12,10 +12,18 @@ pub(super) struct Unique {
     by_name: HashMap<(GroupKind, Arc<str>, Box<str>), usize>,
 }
 
+/// The `uid` of an object and of its controller.
+type Link = (Box<str>, Box<str>);
+
 struct Slot {
     age: Age,
-    /// `None` where the object isn't wanted: it still hides older copies of itself.
-    object: Option<Object>,
+    content: Content,
+}
+
+/// What is kept of an object. One that isn't wanted still hides older copies of itself.
+enum Content {
+    Wanted(Box<Object>),
+    Unwanted(Option<Link>),
 }
 
 /// Which of two copies is shown: the one that the API server wrote last, then the one under the
@@ -41,7 +49,7 @@ impl Unique {
                 version: VersionRank::of(&reference.kind.version),
                 removed_group: Reverse(reference.kind.group == "extensions"),
             },
-            object: wanted.then_some(object),
+            content: if wanted { Content::Wanted(Box::new(object)) } else { Content::Unwanted(link(object)) },
         };
         let same_uid = uid.as_ref().and_then(|uid| self.by_uid.get(uid).copied());
         let same_name = self.by_name.get(&name).copied();
@@ -58,10 +66,24 @@ impl Unique {
         }
     }
 
-    /// The wanted ones, in the order in which they were met first.
-    pub fn into_objects(self) -> Vec<Object> {
-        self.slots.into_iter().flatten().filter_map(|slot| slot.object).collect()
+    /// The wanted ones, in the order in which they were met first, and the links of the others.
+    pub fn into_parts(self) -> (Vec<Object>, Vec<Link>) {
+        let mut objects = Vec::new();
+        let mut links = Vec::new();
+        for slot in self.slots.into_iter().flatten() {
+            match slot.content {
+                Content::Wanted(object) => objects.push(*object),
+                Content::Unwanted(link) => links.extend(link),
+            }
+        }
+        (objects, links)
     }
+}
+
+fn link(object: Object) -> Option<Link> {
+    let controller = object.controller?.uid;
+    let uid = object.reference.uid;
+    (!uid.is_empty() && !controller.is_empty()).then_some((uid, controller))
 }
 
 fn newer(one: Slot, other: Slot) -> Slot {
