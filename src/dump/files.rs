@@ -74,7 +74,6 @@ pub(super) fn utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
         _ => return bytes.into(),
     };
     let units = rest.chunks_exact(2).map(|unit| order([unit[0], unit[1]]));
-    let text: String =
-        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
     text.into_bytes().into()
 }

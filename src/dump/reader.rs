@@ -70,7 +70,9 @@ impl<W: Fn(&Object) -> bool + Send> Reader<W> {
         let thread = thread::Builder::new().stack_size(document::STACK_BYTES);
         let read = thread::scope(|scope| {
             let reading = thread.spawn_scoped(scope, || self.bytes(name, &files::utf8(&bytes)))?;
-            reading.join().map_err(|_| io::Error::other("reading it failed, which is a fault of this program"))
+            reading
+                .join()
+                .map_err(|_| io::Error::other("reading it failed, which is a fault of this program"))
         });
         if let Err(cause) = read {
             self.dump.problems.push(Problem::Unreadable { path: name.to_owned(), cause });

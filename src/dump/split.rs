@@ -20,7 +20,8 @@ pub(super) fn documents(input: &[u8]) -> Vec<Document<'_>> {
     let mut line = 1;
     let mut empty = true;
     for (number, offset, content) in lines(input) {
-        let content_offset = offset + if content.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let content_offset =
+            offset + if content.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         let content = &content[content_offset - offset..];
         let Some(border) = border(content) else {
             empty = empty && (is_blank(content) || content.starts_with(b"%"));
@@ -89,7 +90,8 @@ mod tests {
     use super::*;
 
     fn split(input: &str) -> Vec<(usize, &str)> {
-        let text = |document: Document<'static>| (document.line, std::str::from_utf8(document.bytes).expect("text"));
+        let text =
+            |document: Document<'static>| (document.line, std::str::from_utf8(document.bytes).expect("text"));
         documents(input.to_owned().leak().as_bytes()).into_iter().map(text).collect()
     }
 

@@ -45,7 +45,8 @@ fn a_broken_document_is_reported_and_the_others_are_read() {
     assert_eq!(names(&dump), ["v1 ConfigMap ns/one", "v1 ConfigMap ns/three", "v1 ConfigMap ns/two"]);
     let problems = problems(&dump);
     assert_eq!(problems.len(), 2, "{problems:?}");
-    let [Problem::Broken { place: first, .. }, Problem::Broken { place: second, .. }] = &dump.problems[..] else {
+    let [Problem::Broken { place: first, .. }, Problem::Broken { place: second, .. }] = &dump.problems[..]
+    else {
         panic!("{problems:?}");
     };
     assert!((8..=9).contains(&first.line), "{first}");
@@ -57,13 +58,16 @@ fn a_broken_document_is_reported_and_the_others_are_read() {
 #[test]
 fn json_is_read_whole_in_lines_and_after_a_broken_value() {
     let object = |name: &str| {
-        format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{name}","labels":{{"a":"b\u001b"}}}}}}"#)
+        format!(
+            r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{name}","labels":{{"a":"b\u001b"}}}}}}"#
+        )
     };
     let dump = read(format!("\u{feff}{}{}\n[{}]\n", object("a"), object("b"), object("c")));
     assert_eq!(names(&dump), ["v1 ConfigMap a", "v1 ConfigMap b", "v1 ConfigMap c"]);
     assert!(dump.problems.is_empty(), "{:?}", dump.problems);
 
-    let dump = read(format!("{}\n{{\"apiVersion\": \n{}\n\t{{\"a\" 1}}\n{}", object("a"), object("b"), object("c")));
+    let dump =
+        read(format!("{}\n{{\"apiVersion\": \n{}\n\t{{\"a\" 1}}\n{}", object("a"), object("b"), object("c")));
     assert_eq!(names(&dump), ["v1 ConfigMap a", "v1 ConfigMap b", "v1 ConfigMap c"]);
     let places: Vec<String> = problems(&dump).iter().map(|text| text[..14].to_owned()).collect();
     assert_eq!(places, ["dump.yaml:3 (d", "dump.yaml:4 (d"], "{:?}", dump.problems);
@@ -76,7 +80,9 @@ fn json_is_read_whole_in_lines_and_after_a_broken_value() {
 
 #[test]
 fn yaml_in_braces_is_yaml() {
-    let dump = read("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n--- {\"kind\": Pod, apiVersion: v1, metadata: {name: b}}");
+    let dump = read(
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n--- {\"kind\": Pod, apiVersion: v1, metadata: {name: b}}",
+    );
     assert_eq!(names(&dump), ["v1 ConfigMap a", "v1 Pod b"]);
     assert!(dump.problems.is_empty());
 }
@@ -111,7 +117,14 @@ items: [{apiVersion: v1, kind: Secret, metadata: {name: e}, data: {password: c2V
     );
     assert_eq!(
         names(&dump),
-        ["apps/v1 Deployment ns/a", "net.example/v1 AllowList d", "v1 Node f", "v1 Pod b", "v1 Secret e", "v1 Service c"]
+        [
+            "apps/v1 Deployment ns/a",
+            "net.example/v1 AllowList d",
+            "v1 Node f",
+            "v1 Pod b",
+            "v1 Secret e",
+            "v1 Service c"
+        ]
     );
     assert!(dump.problems.is_empty(), "{:?}", dump.problems);
     assert!(!format!("{:?}", dump.objects).contains("c2VjcmV0"));
@@ -119,7 +132,9 @@ items: [{apiVersion: v1, kind: Secret, metadata: {name: e}, data: {password: c2V
 
 #[test]
 fn what_is_no_object_is_passed_over() {
-    let dump = read("just text\n---\nnull\n---\n5\n---\nimage: {tag: 1}\n---\napiVersion: v1\nkind: ConfigMap\n---\n{kind: X, metadata: {name: a}}");
+    let dump = read(
+        "just text\n---\nnull\n---\n5\n---\nimage: {tag: 1}\n---\napiVersion: v1\nkind: ConfigMap\n---\n{kind: X, metadata: {name: a}}",
+    );
     assert_eq!((dump.objects.len(), dump.skipped, dump.problems.len()), (0, 6, 0));
 }
 
@@ -184,7 +199,9 @@ fn values_are_read_as_kubectl_reads_them() {
     assert_eq!(labels, ["empty=", "n=5", "t=true", "yes=y"]);
     assert_eq!(
         problems(&dump),
-        ["n", "t"].map(|key| format!("dump.yaml:1 (document 1): label {key} of Thing a isn't text: put its value into quotes"))
+        ["n", "t"].map(|key| format!(
+            "dump.yaml:1 (document 1): label {key} of Thing a isn't text: put its value into quotes"
+        ))
     );
 }
 
@@ -201,7 +218,8 @@ fn the_time_of_the_dump_is_the_newest_that_its_objects_tell() {
 #[test]
 fn other_encodings_are_read_or_reported() {
     let text = config_map("a");
-    let wide: Vec<u8> = "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let wide: Vec<u8> =
+        "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     assert_eq!(names(&read(&wide)), ["v1 ConfigMap ns/a"]);
 
     let mut latin = config_map("a").into_bytes();
@@ -215,7 +233,10 @@ fn other_encodings_are_read_or_reported() {
 #[test]
 fn documents_that_unfold_or_nest_without_end_are_refused() {
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
-    for (new, old) in ["b", "c", "d", "e", "f", "g", "h", "i", "j"].iter().zip(["a", "b", "c", "d", "e", "f", "g", "h", "i"]) {
+    for (new, old) in ["b", "c", "d", "e", "f", "g", "h", "i", "j"]
+        .iter()
+        .zip(["a", "b", "c", "d", "e", "f", "g", "h", "i"])
+    {
         bomb += &format!("{new}: &{new} [{}]\n", vec![format!("*{old}"); 9].join(", "));
     }
     let large = format!("spec: {{a: &a {}, b: [{}]}}", "x".repeat(2_000_000), ["*a"; 10_000].join(", "));
@@ -234,7 +255,9 @@ fn documents_that_unfold_or_nest_without_end_are_refused() {
 
 #[test]
 fn anchors_are_followed() {
-    let dump = read("apiVersion: v1\nkind: Thing\nmetadata: {name: a}\nspec: {a: &a {x: 1}, b: *a, c: {<<: *a, y: 2}}\n");
+    let dump = read(
+        "apiVersion: v1\nkind: Thing\nmetadata: {name: a}\nspec: {a: &a {x: 1}, b: *a, c: {<<: *a, y: 2}}\n",
+    );
     let object = dump.objects.first().expect("an object");
     assert_eq!(object.spec, serde_json::json!({"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1, "y": 2}}));
 }
@@ -278,7 +301,11 @@ fn folders_are_read_in_order_and_links_are_not_followed_in_circles() {
     let problems = problems(&dump);
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert!(problems[0].contains("z.yaml:1 (document 1): broken document"), "{}", problems[0]);
-    assert!(problems[1].starts_with("can't read ") && problems[1].contains("absent\u{fffd}.yaml"), "{}", problems[1]);
+    assert!(
+        problems[1].starts_with("can't read ") && problems[1].contains("absent\u{fffd}.yaml"),
+        "{}",
+        problems[1]
+    );
 }
 
 proptest! {
