@@ -20,7 +20,9 @@
 
 pub mod api;
 pub mod ctl;
+pub mod discover;
 pub mod dump;
 pub mod health;
 pub mod model;
 pub mod summary;
+pub mod watch;

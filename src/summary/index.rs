@@ -70,9 +70,10 @@ impl Index {
         self.moved(&key, &before);
     }
 
-    /// Takes out an object that is gone or carries no label any more. `uid` is its own, never empty.
-    pub fn remove(&mut self, kind: &GroupKind, uid: &str) {
-        let Some(key) = self.kinds.get_mut(kind).and_then(|keys| keys.take(uid)) else { return };
+    /// Takes out an object that is gone or carries no label any more, by its
+    /// [`object_key`](super::object_key).
+    pub fn remove(&mut self, kind: &GroupKind, key: &str) {
+        let Some(key) = self.kinds.get_mut(kind).and_then(|keys| keys.take(key)) else { return };
         let before = self.place(&key);
         self.objects.remove(&key, kind);
         self.moved(&key, &before);
