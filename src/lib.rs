@@ -20,7 +20,9 @@
 //! The rooms down to `summary` know neither clients nor `tokio`.
 
 pub mod api;
+pub mod ctl;
 pub mod discover;
+pub mod dump;
 pub mod health;
 pub mod metrics;
 pub mod model;
