@@ -2,6 +2,8 @@
 # The whole path on one machine: a real control plane with simulated nodes, the examples, the
 # controller, one add-on broken, and what every surface says about it. Stays until Ctrl-C; with
 # ONCE=1 it ends by itself. Whatever happens, everything that it started is ended.
+
+# shellcheck disable=SC2329  # some functions are called by a trap or through show
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
