@@ -65,8 +65,19 @@ failed() {
 wait_for() {
   local seconds=$1 what=$2
   shift 2
-  say "Waiting up to $seconds s until $what."
-  kubectl wait --timeout="${seconds}s" "$@" >/dev/null || failed "After $seconds s it still isn't so that $what."
+  printf 'Waiting until %s (at most %d s) ... ' "$what" "$seconds"
+  if ! kubectl wait --timeout="${seconds}s" "$@" >/dev/null; then
+    say "no"
+    failed "Gave up waiting until $what."
+  fi
+  say "yes"
+}
+
+# wait_for_health SECONDS ADDON HEALTH
+wait_for_health() {
+  local resource=addons.addons.x-k8s.io/$2
+  kubectl wait --timeout=60s --for=create "$resource" >/dev/null || failed "Gave up waiting for the add-on $2."
+  wait_for "$1" "$2 is $3" --for="jsonpath={.status.health}=$3" "$resource"
 }
 
 free_port() {
@@ -109,6 +120,7 @@ mkdir -p "$state"
 : >"$log"
 cluster=started
 KUBECONFIG=$(testbed up --nodes 3 | tail -n 1)
+KUBECTL=$(testbed path kubectl)
 export KUBECONFIG KUBECTL
 
 begin "Applying the Addon resource and six add-ons"
@@ -124,13 +136,16 @@ port=$(free_port)
 page=http://127.0.0.1:$port/
 "$programs/addon-controller" --kubeconfig "$KUBECONFIG" --listen "127.0.0.1:$port" >"$log" 2>&1 &
 controller=$!
-wait_for 60 "all six add-ons are there" --for=create "${addons[@]/#/addons.addons.x-k8s.io/}"
-wait_for 120 "all six are healthy" --for=jsonpath='{.status.health}'=Healthy "${addons[@]/#/addons.addons.x-k8s.io/}"
+for addon in "${addons[@]}"; do
+  wait_for_health 120 "$addon" Healthy
+done
 [[ $(answer /) == "HTTP/1."*" 200 "* ]] || failed "The page doesn't answer at $page"
 
 begin "Breaking the external ingress: its containers crash again and again"
 examples/fault.sh break
-wait_for 60 "the add-on is degraded" --for=jsonpath='{.status.health}'=Degraded "addons.addons.x-k8s.io/$broken"
+wait_for 60 "no pod of it is available" --for=condition=Available=False \
+  --namespace ingress-external deployment/ingress-controller-external
+wait_for_health 60 "$broken" Degraded
 
 begin "What everybody sees now"
 show kubectl get addons
