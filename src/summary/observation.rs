@@ -1,7 +1,7 @@
 use crate::{
-    api::{Identifier, LabelPrefix},
+    api::{self, Identifier, LabelPrefix},
     health,
-    model::{Condition, GroupKind, Object, ObjectRef, Timeline, text},
+    model::{Condition, GroupKind, Object, ObjectRef, Owner, Timeline, text},
 };
 
 /// The label whose value is taken as a component's version.
@@ -23,8 +23,10 @@ pub struct Observation {
     pub object: ObjectRef,
     /// The add-ons that it belongs to, in order of identifier, each once. Never empty.
     pub memberships: Vec<Membership>,
-    /// The `uid` of the owner that controls it.
-    pub controller: Option<Box<str>>,
+    /// The owner that controls it.
+    pub controller: Option<Box<Owner>>,
+    /// The add-on that it sums up, where the object is an `Addon` itself.
+    pub sums_up: Option<Identifier>,
     /// How it is.
     pub timeline: Timeline,
     /// Its own conditions, in order of type.
@@ -50,7 +52,8 @@ impl Observation {
         Some(Self {
             object: object.reference.clone(),
             memberships,
-            controller: object.controller.as_ref().map(|owner| owner.uid.clone()),
+            controller: object.controller.clone().map(Box::new),
+            sums_up: sums_up(object),
             timeline: judgement.timeline,
             conditions: judgement.conditions,
             version: object
@@ -70,6 +73,16 @@ impl Observation {
     pub fn group_kind(&self) -> GroupKind {
         self.object.kind.group_kind()
     }
+}
+
+/// The identifier of an `Addon` object.
+fn sums_up(object: &Object) -> Option<Identifier> {
+    let kind = &object.reference.kind;
+    if kind.group != api::GROUP || kind.kind != "Addon" {
+        return None;
+    }
+    let spelled = object.spec.get("identifier").and_then(|value| value.as_str());
+    spelled.and_then(Identifier::new).or_else(|| api::identifier_of_name(&object.reference.name))
 }
 
 fn memberships(object: &Object, prefix: &LabelPrefix) -> Vec<Membership> {

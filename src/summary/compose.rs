@@ -1,0 +1,155 @@
+//! The components of one add-on with the verdict that holds now.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Observation, members::Objects};
+use crate::{
+    api::Identifier,
+    model::{Cause, Component, GroupKind, Health, Timestamp, Verdict},
+};
+
+/// What composing an add-on looks at besides its own objects.
+pub(super) struct Surroundings<'a> {
+    /// All labelled objects.
+    pub(super) objects: &'a Objects,
+    /// The kinds that can't be observed, and why.
+    pub(super) gaps: &'a BTreeMap<GroupKind, String>,
+    /// How the add-on `.1` counts as a component of the add-on `.0`; `None` where nothing better is
+    /// known than what the object itself says.
+    pub(super) nested: &'a dyn Fn(&Identifier, &Identifier) -> Option<Verdict>,
+    /// The time at which verdicts are taken.
+    pub(super) now: Timestamp,
+}
+
+/// The components of `identifier`, worst first, then by group, kind, namespace, name and uid.
+/// `members` are the keys of all objects that carry its label.
+pub(super) fn components<'a>(
+    identifier: &Identifier,
+    members: impl Iterator<Item = &'a str>,
+    around: &Surroundings<'_>,
+) -> Vec<Component> {
+    let mut own: Vec<(&str, &Observation)> = Vec::new();
+    let mut derived: HashMap<&str, Vec<&Observation>> = HashMap::new();
+    for key in members {
+        let Some(observation) = around.objects.get(key) else { continue };
+        match around.objects.root(key, identifier) {
+            Some(root) => derived.entry(root).or_default().push(observation),
+            None => own.push((key, observation)),
+        }
+    }
+    let mut components: Vec<Component> = own
+        .into_iter()
+        .map(|(key, observation)| {
+            let evidence = derived.get(key).map(Vec::as_slice).unwrap_or_default();
+            component(identifier, observation, evidence, around)
+        })
+        .collect();
+    components.sort_by(order);
+    components
+}
+
+fn order(a: &Component, b: &Component) -> std::cmp::Ordering {
+    let rank = |c: &Component| c.verdict.health.rank();
+    let (x, y) = (&a.object, &b.object);
+    rank(a)
+        .cmp(&rank(b))
+        .then_with(|| x.kind.group.cmp(&y.kind.group))
+        .then_with(|| x.kind.kind.cmp(&y.kind.kind))
+        .then_with(|| x.namespace.cmp(&y.namespace))
+        .then_with(|| x.name.cmp(&y.name))
+        .then_with(|| x.uid.cmp(&y.uid))
+}
+
+fn component(
+    identifier: &Identifier,
+    observation: &Observation,
+    derived: &[&Observation],
+    around: &Surroundings<'_>,
+) -> Component {
+    let own = own_verdict(identifier, observation, around);
+    let (verdict, cause) = match worst_evidence(derived, around) {
+        Some((object, evidence)) if counts_for_owner(&own, &evidence) => {
+            let cause = Cause {
+                object: object.object.clone(),
+                reason: evidence.reason.clone(),
+                message: evidence.message.clone(),
+            };
+            (blame(own, evidence, object), Some(cause))
+        }
+        _ => (own, None),
+    };
+    Component {
+        object: observation.object.clone(),
+        install: observation.install_of(identifier).unwrap_or_default().to_owned(),
+        verdict,
+        conditions: observation.conditions.clone(),
+        cause,
+        version: observation.version.clone(),
+        informational: observation.informational,
+    }
+}
+
+fn own_verdict(identifier: &Identifier, observation: &Observation, around: &Surroundings<'_>) -> Verdict {
+    if let Some(why) = around.gaps.get(&observation.group_kind()) {
+        return Verdict {
+            health: Health::Unknown,
+            reason: "NotObserved".to_owned(),
+            message: format!("{} can't be watched: {why}", observation.object.kind.resource_name()),
+            since: None,
+            rule: "coverage".into(),
+        };
+    }
+    let nested = observation.sums_up.as_ref().and_then(|child| (around.nested)(identifier, child));
+    nested.unwrap_or_else(|| observation.timeline.at(around.now).clone())
+}
+
+/// The worst of the objects that a component's controllers made for it. What ended or was replaced
+/// says nothing any more.
+fn worst_evidence<'a>(
+    derived: &[&'a Observation],
+    around: &Surroundings<'_>,
+) -> Option<(&'a Observation, Verdict)> {
+    derived
+        .iter()
+        .filter(|observation| !observation.superseded)
+        .map(|observation| (*observation, observation.timeline.at(around.now)))
+        .filter(|(_, verdict)| verdict.health == Health::Degraded)
+        .min_by_key(|(observation, _)| {
+            let object = &observation.object;
+            (
+                object.kind.group.clone(),
+                object.kind.kind.clone(),
+                object.namespace.clone(),
+                object.name.clone(),
+            )
+        })
+        .map(|(observation, verdict)| (observation, verdict.clone()))
+}
+
+/// A failing derived object makes its owner fail where the owner isn't there yet, or where it is
+/// called well only because it exists. An owner that counts its pods itself is believed.
+fn counts_for_owner(own: &Verdict, evidence: &Verdict) -> bool {
+    evidence.health == Health::Degraded
+        && match own.health {
+            Health::Progressing | Health::Unknown | Health::Degraded => own.rule != "coverage",
+            Health::Healthy => own.reason == "Exists",
+            Health::Suspended | Health::Terminating => false,
+        }
+}
+
+/// The owner's verdict with the reason of what explains it.
+fn blame(own: Verdict, evidence: Verdict, object: &Observation) -> Verdict {
+    let message = format!("{}: {}", object.object, describe(&evidence));
+    Verdict {
+        health: Health::Degraded,
+        reason: evidence.reason,
+        message: crate::model::text::message(&message),
+        since: if own.health == Health::Degraded { own.since } else { evidence.since },
+        rule: own.rule,
+    }
+}
+
+/// What a verdict says, in a sentence where it has one.
+pub(super) fn describe(verdict: &Verdict) -> &str {
+    if verdict.message.is_empty() { &verdict.reason } else { &verdict.message }
+}

@@ -1,0 +1,315 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::{
+    Observation, Summary,
+    compose::Surroundings,
+    members::{self, Key, Objects},
+    nesting::Nesting,
+    summary,
+};
+use crate::{
+    api::Identifier,
+    model::{GroupKind, Owner, Timestamp, Verdict},
+};
+
+/// The summaries of all add-ons, kept up to date from changes of single objects.
+///
+/// A change marks the add-ons that it concerns; [`Index::flush`] computes those anew. Nothing else
+/// is looked at, however many objects there are.
+#[derive(Debug, Default)]
+pub struct Index {
+    objects: Objects,
+    kinds: HashMap<GroupKind, HashSet<Key>>,
+    groups: BTreeMap<Identifier, Group>,
+    /// The objects that name an object as their controller, by its key.
+    controlled: HashMap<Key, HashSet<Key>>,
+    gaps: BTreeMap<GroupKind, String>,
+    /// The `Addon` objects among the components: parent and child for each.
+    nests: BTreeMap<Key, Vec<(Identifier, Identifier)>>,
+    nesting: Nesting,
+    dirty: BTreeSet<Identifier>,
+    due: BTreeSet<(Timestamp, Identifier)>,
+    unknown_owners: BTreeMap<Key, (Owner, String)>,
+}
+
+#[derive(Debug, Default)]
+struct Group {
+    members: BTreeSet<Key>,
+    /// What it is worth as a component of another.
+    verdict: Option<Verdict>,
+    due: Option<Timestamp>,
+}
+
+/// What [`Index::flush`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The add-on has components, and this is how it is.
+    Show(Summary),
+    /// The add-on has no components any more.
+    Empty(Identifier),
+}
+
+/// What the add-ons that an object belongs to depend on besides its own verdict.
+#[derive(Default, PartialEq, Eq)]
+struct Place {
+    identifiers: Vec<Identifier>,
+    controller: Option<Key>,
+    nests: Vec<(Identifier, Identifier)>,
+}
+
+impl Index {
+    /// Takes in an object as it is now.
+    pub fn upsert(&mut self, observation: Observation) {
+        let key = members::key(&observation.object);
+        if self.objects.holds(&key, &observation) {
+            return;
+        }
+        self.kinds.entry(observation.group_kind()).or_default().insert(key.clone());
+        let before = self.place(&key);
+        self.objects.insert(key.clone(), observation);
+        self.moved(&key, &before);
+    }
+
+    /// Takes out an object that is gone or carries no label any more, by its
+    /// [`object_key`](super::object_key).
+    pub fn remove(&mut self, kind: &GroupKind, key: &str) {
+        let Some(key) = self.kinds.get_mut(kind).and_then(|keys| keys.take(key)) else { return };
+        let before = self.place(&key);
+        self.objects.remove(&key, kind);
+        self.moved(&key, &before);
+    }
+
+    /// Takes in a complete list of a kind: what isn't in it is gone.
+    pub fn replace(&mut self, kind: &GroupKind, observations: Vec<Observation>) {
+        let listed: HashSet<Key> =
+            observations.iter().map(|observation| members::key(&observation.object)).collect();
+        let gone: Vec<Key> = match self.kinds.get(kind) {
+            Some(known) => known.difference(&listed).cloned().collect(),
+            None => Vec::new(),
+        };
+        for key in gone {
+            self.remove(kind, &key);
+        }
+        for observation in observations {
+            self.upsert(observation);
+        }
+    }
+
+    /// Notes that a kind can't be observed and why, or that it can again.
+    pub fn set_gap(&mut self, kind: &GroupKind, why: Option<String>) {
+        let changed = match &why {
+            Some(why) => self.gaps.insert(kind.clone(), why.clone()).as_ref() != Some(why),
+            None => self.gaps.remove(kind).is_some(),
+        };
+        if changed {
+            let keys = self.kinds.get(kind).into_iter().flatten();
+            self.dirty.extend(keys.flat_map(|key| self.objects.identifiers(key)));
+        }
+    }
+
+    /// Notes which owner controls an object that carries no label, so that what the object controls
+    /// itself finds its component. `namespace` is that of the object.
+    pub fn link(&mut self, controlled: &str, controller: Option<&Owner>, namespace: &str) {
+        self.unknown_owners.remove(controlled);
+        if !self.controlled.contains_key(controlled) {
+            return;
+        }
+        self.objects.link(controlled, controller.map_or("", |owner| &owner.uid));
+        if let Some(owner) = controller {
+            self.want(owner, namespace);
+            self.controlled.entry((*owner.uid).into()).or_default().insert(controlled.into());
+        }
+        self.mark_controlled(controlled);
+    }
+
+    /// Takes the owners that carry no label and aren't known yet, with the namespace of what they
+    /// control: [`Index::link`] wants to hear of each.
+    pub fn take_unknown_owners(&mut self) -> Vec<(Owner, String)> {
+        let unknown = std::mem::take(&mut self.unknown_owners).into_iter();
+        unknown.filter(|(key, _)| !self.objects.knows(key)).map(|(_, wanted)| wanted).collect()
+    }
+
+    /// Takes in what an `Addon` object remembers of a component. What the watch of its kind says,
+    /// says it better.
+    pub fn remember(&mut self, observation: Observation) {
+        if !self.objects.knows(&members::key(&observation.object)) {
+            self.upsert(observation);
+        }
+    }
+
+    /// The kinds of which objects are known.
+    pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
+        self.kinds.iter().filter(|(_, keys)| !keys.is_empty()).map(|(kind, _)| kind)
+    }
+
+    /// How many objects of a kind are known.
+    pub fn count(&self, kind: &GroupKind) -> usize {
+        self.kinds.get(kind).map_or(0, HashSet::len)
+    }
+
+    /// Whether the add-on has components.
+    pub fn contains(&self, identifier: &Identifier) -> bool {
+        self.groups.get(identifier).is_some_and(|group| !group.members.is_empty())
+    }
+
+    /// The next moment at which a verdict changes by itself.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// Computes every add-on anew that a change or the time concerns.
+    pub fn flush(&mut self, now: Timestamp) -> Vec<Change> {
+        while let Some((at, _)) = self.due.first()
+            && *at <= now
+            && let Some((_, identifier)) = self.due.pop_first()
+        {
+            self.dirty.insert(identifier);
+        }
+        let mut changes: BTreeMap<Identifier, Change> = BTreeMap::new();
+        while let Some(identifier) = self.dirty.pop_first() {
+            let change = self.compute(&identifier, now);
+            let verdict = match &change {
+                Change::Show(summary) => Some(summary.verdict()),
+                Change::Empty(_) => None,
+            };
+            let group = self.groups.get_mut(&identifier);
+            let previous = group.and_then(|group| std::mem::replace(&mut group.verdict, verdict.clone()));
+            if verdict.is_none() {
+                self.groups.remove(&identifier);
+            }
+            if verdict != previous {
+                self.dirty.extend(self.nesting.parents(&identifier).cloned());
+            }
+            changes.insert(identifier, change);
+        }
+        changes.into_values().collect()
+    }
+
+    fn compute(&mut self, identifier: &Identifier, now: Timestamp) -> Change {
+        let Some(group) = self.groups.get(identifier) else { return Change::Empty(identifier.clone()) };
+        let due =
+            group.members.iter().filter_map(|key| self.objects.get(key)?.timeline.next_change(now)).min();
+        let previous = group.due;
+        let change = if group.members.is_empty() {
+            Change::Empty(identifier.clone())
+        } else {
+            let nested = |parent: &Identifier, child: &Identifier| {
+                let circle = self.nesting.circle(parent, child);
+                circle.or_else(|| self.groups.get(child).and_then(|group| group.verdict.clone()))
+            };
+            let around = Surroundings { objects: &self.objects, gaps: &self.gaps, nested: &nested, now };
+            Change::Show(summary(identifier, group.members.iter(), &around))
+        };
+        if due != previous {
+            if let Some(previous) = previous {
+                self.due.remove(&(previous, identifier.clone()));
+            }
+            self.due.extend(due.map(|due| (due, identifier.clone())));
+            if let Some(group) = self.groups.get_mut(identifier) {
+                group.due = due;
+            }
+        }
+        change
+    }
+
+    fn place(&self, key: &Key) -> Place {
+        let Some(observation) = self.objects.get(key) else { return Place::default() };
+        Place {
+            identifiers: observation.memberships.iter().map(|m| m.identifier.clone()).collect(),
+            controller: observation.controller.as_ref().map(|owner| (*owner.uid).into()),
+            nests: observation.nests(),
+        }
+    }
+
+    /// An object changed: marks what that concerns and keeps the maps right.
+    fn moved(&mut self, key: &Key, before: &Place) {
+        let after = self.place(key);
+        self.dirty.extend(before.identifiers.iter().chain(&after.identifiers).cloned());
+        if *before == after {
+            return;
+        }
+        for identifier in
+            before.identifiers.iter().filter(|identifier| !after.identifiers.contains(identifier))
+        {
+            if let Some(group) = self.groups.get_mut(identifier) {
+                group.members.remove(key);
+            }
+        }
+        for identifier in after.identifiers {
+            self.groups.entry(identifier).or_default().members.insert(key.clone());
+        }
+        if before.controller != after.controller {
+            self.recontrolled(key, before.controller.as_ref(), after.controller);
+        }
+        if before.nests != after.nests {
+            self.renested(key, &before.nests, after.nests);
+        }
+        self.mark_controlled(key);
+    }
+
+    fn recontrolled(&mut self, key: &Key, before: Option<&Key>, after: Option<Key>) {
+        if let Some(before) = before {
+            self.release(before, key);
+        }
+        let Some(after) = after else { return };
+        if let Some(observation) = self.objects.get(key)
+            && let Some(owner) = observation.controller.clone()
+        {
+            let namespace = observation.object.namespace.clone();
+            self.want(&owner, &namespace);
+        }
+        self.controlled.entry(after).or_default().insert(key.clone());
+    }
+
+    /// Asks for an owner that isn't known.
+    fn want(&mut self, owner: &Owner, namespace: &str) {
+        if !self.objects.knows(&owner.uid) {
+            self.unknown_owners.insert((*owner.uid).into(), (owner.clone(), namespace.to_owned()));
+        }
+    }
+
+    /// Forgets that `owner` controls `key`, and the links upwards that nothing needs any more.
+    fn release(&mut self, owner: &Key, key: &Key) {
+        let (mut owner, mut key) = (owner.clone(), key.clone());
+        while let Some(controlled) = self.controlled.get_mut(&owner) {
+            controlled.remove(&key);
+            if !controlled.is_empty() {
+                return;
+            }
+            self.controlled.remove(&owner);
+            self.unknown_owners.remove(&owner);
+            let Some(next) = self.objects.unlink(&owner) else { return };
+            (key, owner) = (owner, next);
+        }
+    }
+
+    fn renested(
+        &mut self,
+        key: &Key,
+        before: &[(Identifier, Identifier)],
+        after: Vec<(Identifier, Identifier)>,
+    ) {
+        let parents: Vec<Identifier> =
+            before.iter().chain(&after).map(|(parent, _)| parent.clone()).collect();
+        self.dirty.extend(self.nesting.with_ancestors(parents.clone()));
+        if after.is_empty() {
+            self.nests.remove(key);
+        } else {
+            self.nests.insert(key.clone(), after);
+        }
+        self.nesting = self.nests.values().flatten().cloned().collect();
+        self.dirty.extend(self.nesting.with_ancestors(parents));
+    }
+
+    /// Marks the add-ons of everything below an object: its place in the chain of owners changed.
+    fn mark_controlled(&mut self, key: &str) {
+        let mut visited: HashSet<Key> = HashSet::new();
+        let mut queue: Vec<Key> = self.controlled.get(key).into_iter().flatten().cloned().collect();
+        while let Some(current) = queue.pop() {
+            if visited.insert(current.clone()) {
+                self.dirty.extend(self.objects.identifiers(&current));
+                queue.extend(self.controlled.get(&current).into_iter().flatten().cloned());
+            }
+        }
+    }
+}
