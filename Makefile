@@ -18,7 +18,7 @@ demo: ## Show six add-ons in a real cluster, one of them broken; ONCE=1 ends by 
 
 .PHONY: test
 test: lint ## Run everything: format, lints, unit, property and cluster tests
-	$(TESTBED) build
+	$(TESTBED) build >/dev/null
 	cargo test --workspace
 
 .PHONY: check
