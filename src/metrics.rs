@@ -58,11 +58,13 @@ pub enum WatchErrorCode {
 /// What became of one write of an `Addon` or of its status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteResult {
-    /// It was written.
-    Written,
-    /// Somebody else wrote first.
-    Conflict,
-    /// The API server doesn't take it, and wouldn't the next time.
+    /// An `Addon` was created, and its status written.
+    Created,
+    /// A status was written.
+    Updated,
+    /// An `Addon` was deleted.
+    Deleted,
+    /// The API server refuses the status.
     Refused,
     /// It failed and is tried again.
     Failed,
@@ -133,12 +135,14 @@ impl fmt::Display for WatchErrorCode {
 }
 
 impl WriteResult {
-    const ALL: [Self; 4] = [Self::Written, Self::Conflict, Self::Refused, Self::Failed];
+    const ALL: [Self; 5] = [Self::Created, Self::Updated, Self::Deleted, Self::Refused, Self::Failed];
 
-    fn as_str(self) -> &'static str {
+    /// The label: `created`.
+    pub fn as_str(self) -> &'static str {
         match self {
-            Self::Written => "written",
-            Self::Conflict => "conflict",
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::Deleted => "deleted",
             Self::Refused => "refused",
             Self::Failed => "failed",
         }
@@ -278,9 +282,9 @@ mod tests {
     #[test]
     fn every_result_of_a_write_is_shown_from_the_start() {
         let metrics = Metrics::default();
-        metrics.status_write(WriteResult::Conflict);
+        metrics.status_write(WriteResult::Updated);
         let text = scrape(&metrics);
-        for (result, count) in [("written", 0), ("conflict", 1), ("refused", 0), ("failed", 0)] {
+        for (result, count) in [("created", 0), ("updated", 1), ("deleted", 0), ("refused", 0), ("failed", 0)] {
             let line = format!("addons_controller_status_writes_total{{result=\"{result}\"}} {count}\n");
             assert!(text.contains(&line), "{text}");
         }

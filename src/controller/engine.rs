@@ -24,7 +24,7 @@ use crate::{
     model::Timestamp,
     publish::{self, Command, Seen},
     serve::{Pulse, Readiness},
-    summary::{Board, Change, Index, Observation, WatchState},
+    summary::{Board, Change, Index, Observation},
     watch::{News, Report, addon_kind},
 };
 

@@ -31,7 +31,7 @@ use crate::{
     connect,
     discover::Selection,
     metrics::Metrics,
-    publish::{self, Outcome},
+    publish::{Limits, Publisher},
     serve::{self, Listen, Pulse, Readiness},
     summary::Board,
     watch::{Feed, Fleet, addon_kind, follow},
@@ -85,8 +85,8 @@ pub async fn run(options: Options) -> Result<()> {
     };
     let engine = Engine::new(outputs, options.removal_grace);
     tasks.spawn(engine.run(Inputs { reports, addons, owners, catalogue }, stop.clone()));
-    let count = move |outcome: Outcome| metrics.status_write(outcome);
-    tasks.spawn(publish::run(client, prefix, publish::Limits::default(), commanded, count, stop.clone()));
+    let publisher = Publisher::new(client, prefix, Limits::default(), move |outcome| metrics.status_write(outcome));
+    tasks.spawn(publisher.run(commanded, stop.clone()));
 
     tracing::info!("listening on http://{address}/");
     let ended = tokio::select! {

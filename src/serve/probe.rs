@@ -18,8 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The heartbeat of the engine. Clones share it.
 ///
-/// The engine beats each time its loop comes round, whether or not the API server answers: a server
-/// that is down must not get the controller restarted.
+/// The engine beats each time its loop comes round, every few seconds when nothing happens, whether
+/// or not the API server answers: a server that is down must not get the controller restarted.
 #[derive(Clone, Debug)]
 pub struct Pulse(Arc<Beats>);
 

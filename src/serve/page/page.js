@@ -23,6 +23,7 @@
   const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
   const asked = nameInAddress();
+  at("back").hidden = asked === null;
   const source = asked === null ? API : `${API}/${encodeURIComponent(asked)}`;
   const query = new URLSearchParams(location.search);
 
@@ -160,7 +161,7 @@
   function componentRow(component) {
     const group = text(component.group);
     const where = component.namespace ? `${component.namespace}/` : "";
-    const kind = element("span", "kind", group ? `${component.kind}.${group} ` : `${component.kind} `);
+    const kind = element("div", "kind", group ? `${component.kind}.${group}` : text(component.kind));
     const cells = () => {
       const why = because(component);
       if (component.cause) {
@@ -287,8 +288,8 @@
     }
   }
 
-  function setItems(drawable, source) {
-    items = source.map((raw) => Object.assign(drawable(raw), { content: JSON.stringify(raw) }));
+  function setItems(drawable, answered) {
+    items = answered.map((raw) => Object.assign(drawable(raw), { content: JSON.stringify(raw) }));
     at("search").hidden = items.length === 0;
     drawWords();
     drawRows();
@@ -304,7 +305,7 @@
     const bad = items.filter((item) => item.health === "Degraded").length;
     const well = items.filter((item) => item.health === "Healthy" || item.health === "Suspended").length;
     put(at("headline"), items.length === 0
-      ? "No add-on yet. Label an object to make one: kubectl label deployment NAME addons.x-k8s.io/IDENTIFIER="
+      ? "No add-on yet: no object that can be seen carries the label."
       : well === items.length ? `All is well: ${plural(items.length, "add-on")}.`
         : `${items.length - well} of ${plural(items.length, "add-on")} need${items.length - well === 1 ? "s" : ""} a look.`);
     document.title = bad > 0 ? `(${bad}) Add-ons` : "Add-ons";
@@ -341,10 +342,10 @@
     document.title = `${identifier}: ${text(status.health)}`;
   }
 
-  function drawMissing(error) {
+  function drawMissing() {
     etag = null;
     at("about").hidden = true;
-    put(at("headline"), text(error && error.message) || "There is no such add-on.");
+    put(at("headline"), `There is no add-on \u201c${asked.slice(0, 253)}\u201d: no object carries its label, or none was seen yet.`);
     setItems(componentRow, []);
     document.title = "No such add-on";
   }
@@ -363,16 +364,16 @@
     const blind = gaps.length - syncing;
     notices.syncing = kinds === 0 ? "The controller doesn't watch any kind yet: add-ons will appear."
       : syncing > 0 ? `${syncing} of ${plural(kinds, "kind")} ${syncing === 1 ? "is" : "are"} still being listed: what is shown isn't whole yet.` : "";
-    notices.blind = blind > 0 ? `${blind} of ${plural(kinds, "kind")} can't be seen: see below.` : "";
+    notices.blind = blind > 0 ? `${blind} of ${plural(kinds, "kind")} can't be seen.` : "";
   }
 
   const notices = { reach: "", heartbeat: "", syncing: "", blind: "" };
 
   function drawNotices() {
-    const wanted = Object.values(notices).filter(Boolean);
-    const box = at("notices");
-    if ([...box.children].map((node) => node.textContent).join("\n") === wanted.join("\n")) return;
-    box.replaceChildren(...wanted.map((notice) => element("p", "notice", notice)));
+    for (const [name, notice] of Object.entries(notices)) {
+      put(at(`notice-${name}`).querySelector("span"), notice);
+      at(`notice-${name}`).hidden = notice === "";
+    }
   }
 
   // Asking
@@ -384,7 +385,7 @@
       signal: AbortSignal.timeout(NO_ANSWER_MS),
     });
     if (response.status === 404 && asked !== null) {
-      drawMissing((await response.json()).error);
+      drawMissing();
     } else if (response.status === 200) {
       const answer = await response.json();
       (asked === null ? drawList : drawOne)(answer);

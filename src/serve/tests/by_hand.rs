@@ -3,6 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::fixture::{broken, component, coverage, summary};
@@ -10,19 +11,20 @@ use crate::{
     api::{ComponentStatus, InstallStatus},
     metrics::Metrics,
     model::Health,
-    serve::{Listen, Pulse, Readiness, State, run},
+    serve::{Pulse, Readiness, State, run},
     summary::{Board, WatchState},
 };
 
 #[tokio::test]
-#[ignore = "serves on 127.0.0.1:8080 until it is interrupted"]
+#[ignore = "serves until it is interrupted"]
 async fn serve_a_board() {
     let board = Arc::new(Board::default());
     fill(&board);
     let readiness = Readiness::waiting_for("sync", "12 of 86 kinds are listed");
     let state =
         State::new(Arc::clone(&board), &Metrics::default(), Pulse::new(Duration::from_secs(60)), readiness);
-    let listener = Listen::default().bind().await.expect("127.0.0.1:8080");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    println!("http://{}/", listener.local_addr().expect("an address"));
     run(listener, state, CancellationToken::new()).await;
 }
 

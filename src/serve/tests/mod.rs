@@ -267,7 +267,7 @@ async fn the_metrics_are_those_of_the_board() {
     ]);
     let watch = server.metrics.watch(&coverage("apps", "deployments", WatchState::Synced).kind);
     watch.error(WatchErrorCode::Status(503));
-    server.metrics.status_write(WriteResult::Written);
+    server.metrics.status_write(WriteResult::Updated);
 
     let answer = server.get("/metrics").await;
     assert_eq!(answer.header("content-type"), "application/openmetrics-text; version=1.0.0; charset=utf-8");
@@ -290,7 +290,7 @@ async fn the_metrics_are_those_of_the_board() {
             .to_owned(),
         r#"addons_controller_relists_total{group="apps",resource="deployments"} 0"#.to_owned(),
         "addons_controller_watch_events_total 0".to_owned(),
-        r#"addons_controller_status_writes_total{result="written"} 1"#.to_owned(),
+        r#"addons_controller_status_writes_total{result="updated"} 1"#.to_owned(),
         "# EOF".to_owned(),
     ] {
         assert!(answer.body.lines().any(|found| found == line), "no {line} in\n{}", answer.body);
