@@ -1,4 +1,4 @@
-use std::fmt::Write as _;
+use std::{fmt::Write as _, iter};
 
 use kube::ResourceExt;
 
@@ -112,10 +112,7 @@ fn header(
             ]);
         }
         text.push_str("\nInstalls:\n");
-        for line in table.lines(true, colour) {
-            // Writing to a String can't fail.
-            let _ = writeln!(text, "  {line}");
-        }
+        text.push_str(&table.render(true, colour));
     }
 }
 
@@ -129,13 +126,13 @@ fn components(text: &mut String, components: &[ComponentStatus], now: Timestamp,
             title(component, components).into(),
         ]);
     }
-    let mut rows = table.lines(true, colour).into_iter();
-    if let Some(header) = rows.next() {
-        let _ = writeln!(text, "  {header}");
-    }
-    for (component, row) in components.iter().zip(rows) {
-        let _ = writeln!(text, "  {row}");
-        details(text, component);
+    let rows = table.lines(true, colour);
+    for (row, component) in rows.iter().zip(iter::once(None).chain(components.iter().map(Some))) {
+        text.push_str(row);
+        text.push('\n');
+        if let Some(component) = component {
+            details(text, component);
+        }
     }
 }
 
@@ -191,6 +188,7 @@ fn field(text: &mut String, name: &str, value: &str) {
     let value = if value.is_empty() { NONE } else { value };
     let mut name = format!("{name}:");
     for line in wrap(value, FIELD) {
+        // Writing to a String can't fail.
         let _ = writeln!(text, "{name:FIELD$}{line}");
         name.clear();
     }

@@ -73,7 +73,8 @@ impl Server {
     async fn get<T: DeserializeOwned>(&self, path: &str, accept: &str) -> Result<T, Error> {
         let request = Request::get(path).header(ACCEPT, accept).body(Vec::new());
         let request = request.map_err(|error| self.answer(&error))?;
-        let mut value: Value = self.client.request(request).await.map_err(|error| self.error(&error))?;
+        let mut value: Value =
+            self.client.request(request).await.map_err(|error| meaning(&error, self.address.clone()))?;
         clean(&mut value);
         serde_json::from_value(value).map_err(|error| self.answer(&error))
     }
@@ -81,30 +82,28 @@ impl Server {
     fn answer(&self, cause: &impl std::error::Error) -> Error {
         Error::Answer { server: self.address.clone(), cause: text::message(&cause.to_string()) }
     }
+}
 
-    fn error(&self, error: &kube::Error) -> Error {
-        let server = self.address.clone();
-        let status = match error {
-            kube::Error::Api(status) => status,
-            kube::Error::SerdeError(cause) => return self.answer(cause),
-            kube::Error::Auth(_) => {
-                return Error::Unauthorized { server, message: root_cause(error) };
-            }
-            _ => return Error::Unreachable { server, cause: root_cause(error) },
-        };
-        let message = text::message(&status.message);
-        match status.code {
-            401 => Error::Unauthorized { server, message },
-            403 => Error::Forbidden(message),
-            // Of a resource that it doesn't serve, the API server knows no details.
-            404 => match &status.details {
-                Some(details) if !details.name.is_empty() => {
-                    Error::NotFound { name: text::name(&details.name) }
-                }
-                _ => Error::NotInstalled { server },
-            },
-            code => Error::Server { server, code, message },
+/// What an error of the client means to who asked.
+fn meaning(error: &kube::Error, server: String) -> Error {
+    let status = match error {
+        kube::Error::Api(status) => status,
+        kube::Error::SerdeError(cause) => {
+            return Error::Answer { server, cause: text::message(&cause.to_string()) };
         }
+        kube::Error::Auth(_) => return Error::Unauthorized { server, message: root_cause(error) },
+        _ => return Error::Unreachable { server, cause: root_cause(error) },
+    };
+    let message = text::message(&status.message);
+    match status.code {
+        401 => Error::Unauthorized { server, message },
+        403 => Error::Forbidden(message),
+        // Of a resource that it doesn't serve, the API server knows no details.
+        404 => match &status.details {
+            Some(details) if !details.name.is_empty() => Error::NotFound { name: text::name(&details.name) },
+            _ => Error::NotInstalled { server },
+        },
+        code => Error::Server { server, code, message },
     }
 }
 
@@ -221,3 +220,6 @@ fn shown_text(cell: Option<&Value>) -> String {
         Some(other) => other.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests;
