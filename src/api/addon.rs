@@ -1,8 +1,5 @@
-use k8s_openapi::{
-    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
-    apimachinery::pkg::apis::meta::v1::Time,
-};
-use kube::{CustomResource, CustomResourceExt, KubeSchema};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -348,9 +345,4 @@ pub struct ComponentCause {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 2048))]
     pub message: String,
-}
-
-/// The `CustomResourceDefinition` of `Addon`, as it stands in `crds/`.
-pub fn crd() -> CustomResourceDefinition {
-    Addon::crd()
 }

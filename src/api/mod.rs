@@ -1,13 +1,16 @@
 //! The `Addon` resource, labels, names and bounds.
 
 mod addon;
+pub mod bounds;
+mod crd;
 mod identifier;
 mod name;
 
 pub use addon::{
     Addon, AddonCondition, AddonSpec, AddonStatus, ComponentCause, ComponentCondition, ComponentStatus,
-    Counts, Fact, InstallStatus, condition, crd,
+    Counts, Fact, InstallStatus, condition,
 };
+pub use crd::crd;
 pub use identifier::{Identifier, LabelPrefix, PrefixError};
 pub use name::{identifier_of_name, object_name};
 

@@ -37,7 +37,7 @@ pub enum News {
 }
 
 /// Reads the labelled objects of a kind. Of objects without the label nothing is kept.
-pub(super) struct ComponentReader {
+pub struct ComponentReader {
     kind: Arc<Kind>,
     prefix: LabelPrefix,
     finder: memmem::Finder<'static>,
@@ -47,7 +47,8 @@ pub(super) struct ComponentReader {
 }
 
 impl ComponentReader {
-    pub(super) fn new(kind: Arc<Kind>, prefix: LabelPrefix) -> Self {
+    /// A reader of the objects of `kind` that carry a label of `prefix`.
+    pub fn new(kind: Arc<Kind>, prefix: LabelPrefix) -> Self {
         let finder = memmem::Finder::new(prefix.as_str().as_bytes()).into_owned();
         Self { kind, prefix, finder, known: HashSet::new(), staged: HashMap::new() }
     }

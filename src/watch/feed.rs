@@ -11,7 +11,10 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use super::lines::Lines;
-use crate::model::{Kind, StatusReporting, text};
+use crate::{
+    metrics::{WatchErrorCode, WatchMetrics},
+    model::{Kind, StatusReporting, text},
+};
 
 /// How long the API server may take to begin an answer. The first list of a kind that nobody
 /// watches yet makes it read the whole kind from its store.
@@ -70,6 +73,16 @@ impl FeedError {
         Self::Transport(text::message(&message))
     }
 
+    /// What it counts as.
+    pub(super) fn counted(&self) -> WatchErrorCode {
+        match self {
+            Self::Status { code, .. } => WatchErrorCode::Status(*code),
+            Self::Transport(_) => WatchErrorCode::Connection,
+            Self::Timeout(_) => WatchErrorCode::Timeout,
+            Self::Unreadable(_) | Self::TooLarge => WatchErrorCode::Decode,
+        }
+    }
+
     /// The HTTP status, where the server answered.
     pub fn code(&self) -> Option<u16> {
         match self {
@@ -85,6 +98,7 @@ pub struct Feed {
     client: Client,
     kind: Arc<Kind>,
     path: String,
+    pub(super) metrics: Arc<WatchMetrics>,
 }
 
 /// One page of a list.
@@ -122,11 +136,11 @@ impl<'a> Listed<'a> {
 }
 
 impl Feed {
-    /// The feed of all objects of a kind.
-    pub fn new(client: Client, kind: Arc<Kind>) -> Self {
+    /// The feed of all objects of a kind, counted in `metrics`.
+    pub fn new(client: Client, kind: Arc<Kind>, metrics: Arc<WatchMetrics>) -> Self {
         let root = if kind.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", kind.group) };
         let path = format!("{root}/{}/{}", kind.version, kind.plural);
-        Self { client, kind, path }
+        Self { client, kind, path, metrics }
     }
 
     /// Opens a watch that begins with a list (a streaming list, KEP-3157). The server ends it after

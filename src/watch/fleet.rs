@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use kube::Client;
 use tokio::{
-    sync::{Semaphore, mpsc},
+    sync::{Semaphore, mpsc, watch},
     task::{Id, JoinError, JoinSet},
     time::Instant,
 };
@@ -19,6 +19,7 @@ use super::{
 use crate::{
     api::LabelPrefix,
     discover::{Catalogue, ResourceName, Selection, discover},
+    metrics::Metrics,
     model::{Kind, StatusReporting},
     summary::WatchState,
 };
@@ -46,6 +47,7 @@ pub struct Fleet {
     client: Client,
     selection: Selection,
     prefix: LabelPrefix,
+    metrics: Metrics,
     news: mpsc::Sender<Report>,
     catalogue: Catalogue,
     running: BTreeMap<ResourceName, Running>,
@@ -65,12 +67,14 @@ impl Fleet {
         client: Client,
         selection: Selection,
         prefix: LabelPrefix,
+        metrics: Metrics,
         news: mpsc::Sender<Report>,
     ) -> Self {
         Self {
             client,
             selection,
             prefix,
+            metrics,
             news,
             catalogue: Catalogue::default(),
             running: BTreeMap::new(),
@@ -79,13 +83,8 @@ impl Fleet {
         }
     }
 
-    /// Watches until `cancel`. `discovered` is told how many kinds are watched, each time that what
-    /// is served was read.
-    pub async fn run(
-        mut self,
-        discovered: tokio::sync::watch::Sender<Option<usize>>,
-        cancel: CancellationToken,
-    ) {
+    /// Watches until `cancel`. `discovered` is told what is served, each time before it is acted upon.
+    pub async fn run(mut self, discovered: watch::Sender<Option<Arc<Catalogue>>>, cancel: CancellationToken) {
         let (trigger, mut triggered) = mpsc::channel(1);
         self.watch_for_changes(&trigger, &cancel);
         let mut due: Vec<Instant> = vec![Instant::now()];
@@ -108,8 +107,8 @@ impl Fleet {
                     match discover(&self.client, &self.selection, &self.catalogue).await {
                         Ok(catalogue) => {
                             complaint = None;
+                            discovered.send_replace(Some(Arc::new(catalogue.clone())));
                             self.reconcile(catalogue, &cancel).await;
-                            discovered.send_replace(Some(self.running.len()));
                         }
                         Err(error) => {
                             let said = error.to_string();
@@ -143,7 +142,8 @@ impl Fleet {
                 // Metadata is enough.
                 status: StatusReporting::No,
             };
-            let feed = Feed::new(self.client.clone(), Arc::new(kind));
+            let kind = Arc::new(kind);
+            let feed = Feed::new(self.client.clone(), Arc::clone(&kind), self.metrics.watch(&kind));
             let reader = TriggerReader::default();
             let lists = Arc::clone(&self.lists);
             self.tasks.spawn(follow::follow(feed, reader, trigger.clone(), lists, cancel.child_token()));
@@ -176,7 +176,7 @@ impl Fleet {
     }
 
     fn begin(&mut self, name: ResourceName, kind: Arc<Kind>, cancel: CancellationToken, after: Duration) {
-        let feed = Feed::new(self.client.clone(), Arc::clone(&kind));
+        let feed = Feed::new(self.client.clone(), Arc::clone(&kind), self.metrics.watch(&kind));
         let reader = ComponentReader::new(Arc::clone(&kind), self.prefix.clone());
         let following =
             follow::follow(feed, reader, self.news.clone(), Arc::clone(&self.lists), cancel.clone());

@@ -125,7 +125,7 @@ pub async fn follow<R: Reader>(
     cancel: CancellationToken,
 ) {
     let mut follower =
-        Follower { feed, reader: &mut reader, news, lists: first_lists, progress: Progress::new() };
+        Follower { feed, reader: &mut reader, news, lists: first_lists, progress: Progress::new(), listed_before: false };
     let _ = cancel.run_until_cancelled(follower.run()).await;
 }
 
@@ -138,6 +138,7 @@ struct Follower<'a, R: Reader> {
     news: mpsc::Sender<R::News>,
     lists: Arc<Semaphore>,
     progress: Progress,
+    listed_before: bool,
 }
 
 /// How a watch came to its end.
@@ -161,7 +162,10 @@ impl<R: Reader> Follower<'_, R> {
             let now = Instant::now();
             let wait = match end {
                 End::Ended { lasted } => self.progress.ended(lasted, now),
-                End::Failed(error) => self.progress.failed(&error, now),
+                End::Failed(error) => {
+                    self.feed.metrics.error(error.counted());
+                    self.progress.failed(&error, now)
+                }
             };
             self.tell_state(&before).await?;
             tokio::time::sleep(wait).await;
@@ -215,6 +219,9 @@ impl<R: Reader> Follower<'_, R> {
         let before = self.progress.state().clone();
         let news = self.reader.complete();
         self.send(news).await?;
+        if std::mem::replace(&mut self.listed_before, true) {
+            self.feed.metrics.relist();
+        }
         self.progress.advanced(version);
         self.tell_state(&before).await
     }
@@ -244,6 +251,9 @@ impl<R: Reader> Follower<'_, R> {
             };
             if !event.object.metadata.resource_version.is_empty() {
                 self.progress.advanced(&event.object.metadata.resource_version);
+            }
+            if event.kind != "BOOKMARK" {
+                self.feed.metrics.events(1);
             }
             let news = match &*event.kind {
                 "BOOKMARK" => None,

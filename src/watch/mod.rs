@@ -21,9 +21,9 @@ mod progress;
 mod snapshot;
 mod trigger;
 
-pub use components::{News, Report};
+pub use components::{ComponentReader, News, Report};
 pub use feed::{Feed, FeedError};
 pub use fleet::Fleet;
 pub use follow::{Head, Reader, Seen, follow};
 pub use owners::controller_of;
-pub use snapshot::snapshot;
+pub use snapshot::{addon_kind, snapshot};

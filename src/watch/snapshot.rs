@@ -12,6 +12,7 @@ use super::{
 use crate::{
     api::LabelPrefix,
     discover::{Catalogue, DiscoverError, Selection, discover},
+    metrics::Metrics,
     model::{Kind, StatusReporting},
     summary::{Census, Observation, object_key},
 };
@@ -69,7 +70,7 @@ pub fn addon_kind() -> Kind {
 }
 
 async fn list(client: &Client, kind: Arc<Kind>, prefix: &LabelPrefix) -> Result<Vec<Observation>, FeedError> {
-    let feed = Feed::new(client.clone(), Arc::clone(&kind));
+    let feed = Feed::new(client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind));
     let mut reader = ComponentReader::new(kind, prefix.clone());
     read_pages(&feed, &mut reader).await?;
     Ok(match reader.complete().map(|report| report.news) {
