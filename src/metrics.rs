@@ -284,7 +284,8 @@ mod tests {
         let metrics = Metrics::default();
         metrics.status_write(WriteResult::Updated);
         let text = scrape(&metrics);
-        for (result, count) in [("created", 0), ("updated", 1), ("deleted", 0), ("refused", 0), ("failed", 0)] {
+        for (result, count) in [("created", 0), ("updated", 1), ("deleted", 0), ("refused", 0), ("failed", 0)]
+        {
             let line = format!("addons_controller_status_writes_total{{result=\"{result}\"}} {count}\n");
             assert!(text.contains(&line), "{text}");
         }

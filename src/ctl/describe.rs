@@ -117,12 +117,11 @@ fn header(
 }
 
 fn components(text: &mut String, components: &[ComponentStatus], now: Timestamp, colour: bool) {
-    let mut table = Table::new(["HEALTH", "REASON", "SINCE", "COMPONENT"]);
+    let mut table = Table::new(["HEALTH", "REASON", "COMPONENT"]);
     for component in components {
         table.push(vec![
             Cell::health(&component.health),
             component.reason.as_str().into(),
-            component.since.as_ref().map(|since| age(since.0, now)).unwrap_or_default().into(),
             title(component, components).into(),
         ]);
     }
@@ -131,7 +130,7 @@ fn components(text: &mut String, components: &[ComponentStatus], now: Timestamp,
         text.push_str(row);
         text.push('\n');
         if let Some(component) = component {
-            details(text, component);
+            details(text, component, now);
         }
     }
 }
@@ -159,11 +158,13 @@ fn title(component: &ComponentStatus, all: &[ComponentStatus]) -> String {
 }
 
 /// Why a component isn't well: its message, its cause and what its own conditions say besides.
-fn details(text: &mut String, component: &ComponentStatus) {
+fn details(text: &mut String, component: &ComponentStatus, now: Timestamp) {
     if Health::parse(&component.health) == Health::Healthy {
         return;
     }
-    lines(text, &component.message, INDENT);
+    let since = component.since.as_ref().map(|since| format!("for {}", age(since.0, now)));
+    let message = [since.as_deref(), Some(component.message.as_str()).filter(|message| !message.is_empty())];
+    lines(text, &message.into_iter().flatten().collect::<Vec<_>>().join(": "), INDENT);
     if let Some(cause) = &component.cause {
         let place = if cause.namespace.is_empty() { String::new() } else { format!("{}/", cause.namespace) };
         let message = if component.message.contains(&cause.message) { "" } else { &cause.message };

@@ -124,8 +124,14 @@ pub async fn follow<R: Reader>(
     first_lists: Arc<Semaphore>,
     cancel: CancellationToken,
 ) {
-    let mut follower =
-        Follower { feed, reader: &mut reader, news, lists: first_lists, progress: Progress::new(), listed_before: false };
+    let mut follower = Follower {
+        feed,
+        reader: &mut reader,
+        news,
+        lists: first_lists,
+        progress: Progress::new(),
+        listed_before: false,
+    };
     let _ = cancel.run_until_cancelled(follower.run()).await;
 }
 

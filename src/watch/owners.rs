@@ -24,7 +24,10 @@ pub async fn controller_of(
     let Some(kind) = found else { return Ok(None) };
     // Metadata is enough, whatever the kind.
     let kind = Arc::new(Kind { status: StatusReporting::No, ..Kind::clone(kind) });
-    let page = Feed::new(client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind)).within(namespace).named(&owner.name).await?;
+    let page = Feed::new(client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind))
+        .within(namespace)
+        .named(&owner.name)
+        .await?;
     let listed = page.parse()?;
     let objects = listed
         .items()

@@ -78,16 +78,16 @@ external   Degraded   1/2
 internal   Healthy    2/2
 
 Components:
-HEALTH        REASON             SINCE    COMPONENT
-Degraded      ImagePullBackOff   5d3h     Deployment ingress/controller [external]
-    pod controller-7c9f can't pull registry.example/ingress/controller:2: not
-    found
+HEALTH        REASON             COMPONENT
+Degraded      ImagePullBackOff   Deployment ingress/controller [external]
+    for 5d3h: pod controller-7c9f can't pull
+    registry.example/ingress/controller:2: not found
     cause: Pod ingress/controller-7c9f (ImagePullBackOff)
     Available=False (MinimumReplicasUnavailable): Deployment does not have
     minimum availability.
     Progressing=True (ReplicaSetUpdated)
-Progressing   Pending            <none>   Service.serving.example ingress/web (informational)
-Healthy       Exists             <none>   Service ingress/controller [internal]
+Progressing   Pending            Service.serving.example ingress/web (informational)
+Healthy       Exists             Service ingress/controller [internal]
 
 2 more components are counted and not listed here, none worse than these. The
 controller serves all of them at /api/v1alpha1/addons/ingress-nginx.
