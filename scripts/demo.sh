@@ -9,13 +9,10 @@ cd "$(dirname "$0")/.."
 
 addons=(cert-manager dns ingress metrics-server monitoring storage)
 broken=ingress
-state=${DEMO_DIR:-.testbed/demo}
-log=$state/addon-controller.log
-programs=${CARGO_TARGET_DIR:-target}/debug
 step=0
-steps=6
+steps=7
 controller=
-cluster=
+unset KUBECONFIG
 
 say() { printf '%s\n' "$*"; }
 
@@ -37,11 +34,12 @@ finish() {
     kill "$controller" 2>/dev/null || true
     wait "$controller" 2>/dev/null || true
   fi
-  if [[ -n $cluster ]]; then
+  if [[ -e $state/cluster ]]; then
     say
     say "Ending the cluster."
-    testbed down || true
+    testbed down --dir "$state/cluster" || true
   fi
+  rm -rf "$state"
   exit "$code"
 }
 
@@ -106,22 +104,24 @@ kubectl() { "$KUBECTL" "$@"; }
 addonctl() { "$programs/addonctl" "$@"; }
 testbed() { "$programs/testbed" "$@"; }
 
+scripts/need.sh
+state=$(mktemp -d "${TMPDIR:-/tmp}/addons-demo.XXXXXX")
+log=$state/addon-controller.log
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-scripts/need.sh
-
-begin "Building the controller, addonctl and the cluster's launcher"
+begin "Compiling the controller, addonctl and what starts the cluster"
 cargo build --workspace --bins
+programs=$(cargo metadata --format-version 1 --no-deps | grep -o '"target_directory":"[^"]*"' | cut -d '"' -f 4)/debug
 
-begin "Starting the cluster: etcd, API server, controllers, scheduler, 3 nodes"
-mkdir -p "$state"
-: >"$log"
-cluster=started
-KUBECONFIG=$(testbed up --nodes 3 | tail -n 1)
-KUBECTL=$(testbed path kubectl)
-export KUBECONFIG KUBECTL
+begin "Compiling Kubernetes: 10 minutes the first time, nothing after that"
+KUBECTL=$(testbed build | grep '/kubectl$')
+export KUBECTL
+
+begin "Starting etcd, API server, controllers, scheduler and 3 simulated nodes"
+KUBECONFIG=$(testbed up --dir "$state/cluster" --nodes 3 | tail -n 1)
+export KUBECONFIG
 
 begin "Applying the Addon resource and six add-ons"
 kubectl apply --server-side --kustomize crds

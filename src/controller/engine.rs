@@ -240,8 +240,9 @@ impl Engine {
     fn advance(&mut self, catalogue: Option<&Catalogue>) {
         let Some(catalogue) = catalogue else { return };
         let now = Instant::now();
-        if self.stage == Stage::Listing && self.memory.is_settled() {
-            if self.kinds.has_tried(catalogue) || now >= self.started + FIRST_LISTS {
+        if self.stage == Stage::Listing {
+            let listed = self.memory.is_known() && self.kinds.has_tried(catalogue);
+            if listed || now >= self.started + FIRST_LISTS {
                 self.look_for_owners();
                 self.stage = Stage::Owners(now + FIRST_OWNERS);
             }
@@ -260,8 +261,12 @@ impl Engine {
     fn settle(&mut self) {
         self.stage = Stage::Settled;
         self.out.readiness.reached(READY_WHEN);
-        let orphans: BTreeSet<Identifier> =
-            self.memory.identifiers().filter(|identifier| !self.index.contains(identifier)).cloned().collect();
+        let orphans: BTreeSet<Identifier> = self
+            .memory
+            .identifiers()
+            .filter(|identifier| !self.index.contains(identifier))
+            .cloned()
+            .collect();
         self.vanish(orphans);
         tracing::info!(after = ?self.started.elapsed(), "all kinds were listed or given up for now");
     }
@@ -295,8 +300,12 @@ impl Engine {
 
     async fn remove_vanished(&mut self) {
         let now = Instant::now();
-        let over: Vec<Identifier> =
-            self.vanishing.iter().filter(|(_, at)| **at <= now).map(|(identifier, _)| identifier.clone()).collect();
+        let over: Vec<Identifier> = self
+            .vanishing
+            .iter()
+            .filter(|(_, at)| **at <= now)
+            .map(|(identifier, _)| identifier.clone())
+            .collect();
         for identifier in over {
             // Components that didn't fit into the Addon may be of a kind that isn't listed yet.
             if self.memory.is_partial(&identifier) && !self.kinds.all_synced() {

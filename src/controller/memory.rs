@@ -44,9 +44,9 @@ impl Memory {
         self.state = state;
     }
 
-    /// Whether it is known what the `Addon` objects say, or that it can't be.
-    pub(super) fn is_settled(&self) -> bool {
-        self.state != WatchState::Syncing
+    /// Whether it is known what the `Addon` objects say.
+    pub(super) fn is_known(&self) -> bool {
+        self.state == WatchState::Synced
     }
 
     /// Takes in all of them; gives the components that they remember.
@@ -74,7 +74,8 @@ impl Memory {
     }
 
     pub(super) fn changed(&mut self, addon: &Addon) {
-        let (Some(name), Some(identifier)) = (&addon.metadata.name, Identifier::new(&addon.spec.identifier)) else {
+        let (Some(name), Some(identifier)) = (&addon.metadata.name, Identifier::new(&addon.spec.identifier))
+        else {
             return;
         };
         let status = addon.status.clone().unwrap_or_default();

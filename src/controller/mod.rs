@@ -10,7 +10,7 @@ mod memory;
 mod options;
 mod owners;
 
-use std::sync::Arc;
+use std::{io::IsTerminal, sync::Arc};
 
 use anyhow::{Context, Result};
 use tokio::{
@@ -48,7 +48,8 @@ pub async fn run(options: Options) -> Result<()> {
     init_log(&options)?;
     let listen = Listen { address: options.listen, insecure_bind: options.insecure_bind };
     let listener = listen.bind().await?;
-    let client = connect::client(options.cluster.kubeconfig.as_deref(), options.cluster.context.as_deref()).await?;
+    let client =
+        connect::client(options.cluster.kubeconfig.as_deref(), options.cluster.context.as_deref()).await?;
     let stop = CancellationToken::new();
     let board = Arc::new(Board::default());
     let metrics = Metrics::default();
@@ -85,7 +86,8 @@ pub async fn run(options: Options) -> Result<()> {
     };
     let engine = Engine::new(outputs, options.removal_grace);
     tasks.spawn(engine.run(Inputs { reports, addons, owners, catalogue }, stop.clone()));
-    let publisher = Publisher::new(client, prefix, Limits::default(), move |outcome| metrics.status_write(outcome));
+    let publisher =
+        Publisher::new(client, prefix, Limits::default(), move |outcome| metrics.status_write(outcome));
     tasks.spawn(publisher.run(commanded, stop.clone()));
 
     tracing::info!("listening on http://{address}/");
@@ -100,10 +102,11 @@ pub async fn run(options: Options) -> Result<()> {
 }
 
 fn init_log(options: &Options) -> Result<()> {
-    let filter = EnvFilter::try_new(&options.log).with_context(|| format!("'{}' is no log filter", options.log))?;
+    let filter =
+        EnvFilter::try_new(&options.log).with_context(|| format!("'{}' is no log filter", options.log))?;
     // The client logs each failed request; what that means for a kind is logged once by us.
     let filter = filter.add_directive("kube_client=off".parse()?);
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     match options.log_format {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().flatten_event(true).init(),

@@ -87,7 +87,8 @@ pub(super) enum LogFormat {
 }
 
 fn duration(raw: &str) -> Result<Duration, String> {
-    let duration: kube::core::Duration = raw.parse().map_err(|_| format!("'{raw}' must be a duration such as 5s or 1m30s"))?;
+    let duration: kube::core::Duration =
+        raw.parse().map_err(|_| format!("'{raw}' must be a duration such as 5s or 1m30s"))?;
     if duration.is_negative() {
         return Err(format!("'{raw}' must not be negative"));
     }

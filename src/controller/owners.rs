@@ -78,7 +78,9 @@ async fn ask(
         match controller_of(client, catalogue, owner, namespace).await {
             Ok(controller) => return controller,
             Err(error) if matches!(error.code(), Some(403 | 404 | 405)) => return None,
-            Err(error) => tracing::debug!(kind = %owner.kind, name = %owner.name, %error, "an owner can't be looked up"),
+            Err(error) => {
+                tracing::debug!(kind = %owner.kind, name = %owner.name, %error, "an owner can't be looked up")
+            }
         }
         drop(place);
         tokio::time::sleep(Duration::from_secs(1 << attempt)).await;

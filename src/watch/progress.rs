@@ -131,18 +131,31 @@ impl Progress {
         let forbidden = error.code() == Some(403);
         if forbidden {
             self.state = WatchState::Forbidden(error.to_string());
-        } else if self.state != WatchState::Synced || now.duration_since(since) >= PATIENCE {
+        } else if !self.is_excused(error) || now.duration_since(since) >= PATIENCE {
             self.state = WatchState::Failing(error.to_string());
         }
         let wait = match error {
+            // What the server asks for, a little spread; longer where it keeps asking.
             FeedError::Status { retry_after: Some(wait), .. } => {
-                (*wait).min(MAX_RETRY_AFTER) + self.backoff(BACKOFF)
+                let asked = (*wait).min(MAX_RETRY_AFTER);
+                let more = if self.failures == 0 { asked.mul_f64(0.1 * fastrand::f64()) } else { self.backoff(BACKOFF) };
+                asked + more
             }
             _ if forbidden => self.backoff(FORBIDDEN_BACKOFF),
             _ => self.backoff(BACKOFF),
         };
         self.failures = self.failures.saturating_add(1);
         wait
+    }
+
+    /// Whether a failure may pass by itself soon: of a kind that was synced, or of one that was made
+    /// just now, for which the server asks to wait (429).
+    fn is_excused(&self, error: &FeedError) -> bool {
+        match self.state {
+            WatchState::Synced => true,
+            WatchState::Syncing => error.code() == Some(429),
+            WatchState::Forbidden(_) | WatchState::Failing(_) => false,
+        }
     }
 
     fn without_stream(&mut self) -> Duration {
@@ -270,6 +283,9 @@ mod tests {
             retry_after: Some(Duration::from_secs(7)),
         };
         let wait = progress.failed(&busy, Instant::now());
-        assert!(wait >= Duration::from_secs(7) && wait < Duration::from_secs(9), "{wait:?}");
+        assert!(wait >= Duration::from_secs(7) && wait < Duration::from_secs(8), "{wait:?}");
+        let mut new = Progress::new();
+        new.failed(&busy, Instant::now());
+        assert_eq!(new.state(), &WatchState::Syncing, "a kind that was made just now");
     }
 }
