@@ -30,14 +30,12 @@ pub enum ConnectError {
     Client(kube::Error),
 }
 
-/// A client for the cluster that `kubeconfig` and `context` name; without either, for the one of
+/// How to reach the cluster that `kubeconfig` and `context` name; without either, the one of
 /// `KUBECONFIG`, of `~/.kube/config` or of the pod's service account.
 ///
-/// It repeats nothing by itself: whoever asks decides what to do about a failure.
-///
 /// # Errors
-/// Where there is no cluster to talk to. Nothing is sent yet.
-pub async fn client(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<Client, ConnectError> {
+/// Where there is no cluster to talk to.
+pub async fn config(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<Config, ConnectError> {
     let options = KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
     let mut config = match kubeconfig {
         Some(path) => {
@@ -52,5 +50,15 @@ pub async fn client(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<
     };
     config.default_retry = false;
     config.connect_timeout = Some(CONNECT_TIMEOUT);
-    Client::try_from(config).map_err(ConnectError::Client)
+    Ok(config)
+}
+
+/// A client for the cluster of [`config`].
+///
+/// It repeats nothing by itself: whoever asks decides what to do about a failure.
+///
+/// # Errors
+/// Where there is no cluster to talk to. Nothing is sent yet.
+pub async fn client(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<Client, ConnectError> {
+    Client::try_from(config(kubeconfig, context).await?).map_err(ConnectError::Client)
 }

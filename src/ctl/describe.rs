@@ -1,4 +1,4 @@
-use std::fmt::Write as _;
+use std::{fmt::Write as _, iter};
 
 use kube::ResourceExt;
 
@@ -112,30 +112,26 @@ fn header(
             ]);
         }
         text.push_str("\nInstalls:\n");
-        for line in table.lines(true, colour) {
-            // Writing to a String can't fail.
-            let _ = writeln!(text, "  {line}");
-        }
+        text.push_str(&table.render(true, colour));
     }
 }
 
 fn components(text: &mut String, components: &[ComponentStatus], now: Timestamp, colour: bool) {
-    let mut table = Table::new(["HEALTH", "REASON", "SINCE", "COMPONENT"]);
+    let mut table = Table::new(["HEALTH", "REASON", "COMPONENT"]);
     for component in components {
         table.push(vec![
             Cell::health(&component.health),
             component.reason.as_str().into(),
-            component.since.as_ref().map(|since| age(since.0, now)).unwrap_or_default().into(),
             title(component, components).into(),
         ]);
     }
-    let mut rows = table.lines(true, colour).into_iter();
-    if let Some(header) = rows.next() {
-        let _ = writeln!(text, "  {header}");
-    }
-    for (component, row) in components.iter().zip(rows) {
-        let _ = writeln!(text, "  {row}");
-        details(text, component);
+    let rows = table.lines(true, colour);
+    for (row, component) in rows.iter().zip(iter::once(None).chain(components.iter().map(Some))) {
+        text.push_str(row);
+        text.push('\n');
+        if let Some(component) = component {
+            details(text, component, now);
+        }
     }
 }
 
@@ -162,11 +158,13 @@ fn title(component: &ComponentStatus, all: &[ComponentStatus]) -> String {
 }
 
 /// Why a component isn't well: its message, its cause and what its own conditions say besides.
-fn details(text: &mut String, component: &ComponentStatus) {
+fn details(text: &mut String, component: &ComponentStatus, now: Timestamp) {
     if Health::parse(&component.health) == Health::Healthy {
         return;
     }
-    lines(text, &component.message, INDENT);
+    let since = component.since.as_ref().map(|since| format!("for {}", age(since.0, now)));
+    let message = [since.as_deref(), Some(component.message.as_str()).filter(|message| !message.is_empty())];
+    lines(text, &message.into_iter().flatten().collect::<Vec<_>>().join(": "), INDENT);
     if let Some(cause) = &component.cause {
         let place = if cause.namespace.is_empty() { String::new() } else { format!("{}/", cause.namespace) };
         let message = if component.message.contains(&cause.message) { "" } else { &cause.message };
@@ -191,6 +189,7 @@ fn field(text: &mut String, name: &str, value: &str) {
     let value = if value.is_empty() { NONE } else { value };
     let mut name = format!("{name}:");
     for line in wrap(value, FIELD) {
+        // Writing to a String can't fail.
         let _ = writeln!(text, "{name:FIELD$}{line}");
         name.clear();
     }

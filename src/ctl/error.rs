@@ -3,13 +3,14 @@ use std::io::{self, Write};
 use thiserror::Error;
 
 use super::Exit;
+use crate::connect::ConnectError;
 
 /// Why a command gave no answer.
 #[derive(Debug, Error)]
 pub enum Error {
     /// There is no usable configuration of a cluster.
-    #[error("no cluster to ask: {0}")]
-    Config(String),
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
     /// The API server could not be reached, or broke off.
     #[error("can't reach the API server at {server}: {cause}")]
     Unreachable {
@@ -83,7 +84,9 @@ impl Error {
     /// What to do about it.
     fn hint(&self) -> Option<&str> {
         match self {
-            Self::Config(_) => Some("set KUBECONFIG, or pass --kubeconfig FILE; -f FILE reads files instead"),
+            Self::Connect(_) => {
+                Some("choose a cluster with --kubeconfig or --context; -f FILE reads files instead")
+            }
             Self::Unreachable { .. } => {
                 Some("is the cluster up, and is this the right --context? -f FILE reads files instead")
             }

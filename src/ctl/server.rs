@@ -1,16 +1,14 @@
 //! Addons from the API server.
 
 use http::{Request, header::ACCEPT};
-use kube::{
-    Client, Config,
-    config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
-};
+use kube::Client;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{Error, args::Connection, columns, table};
 use crate::{
     api::{Addon, GROUP, VERSION},
+    connect::{self, ConnectError},
     model::text,
 };
 
@@ -26,14 +24,13 @@ pub(super) struct Server {
 impl Server {
     /// Reads the configuration. Nothing is asked yet.
     pub async fn new(connection: &Connection) -> Result<Self, Error> {
-        let mut config = config(connection).await?;
-        // The default sends a request up to 15 times, silently.
-        config.default_retry = false;
+        let kubeconfig = connection.kubeconfig.as_deref();
+        let mut config = connect::config(kubeconfig, connection.context.as_deref()).await?;
         config.connect_timeout = Some(connection.timeout);
         config.read_timeout = Some(connection.timeout);
         config.write_timeout = Some(connection.timeout);
         let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
-        let client = Client::try_from(config).map_err(|error| Error::Config(root_cause(&error)))?;
+        let client = Client::try_from(config).map_err(ConnectError::Client)?;
         Ok(Self { client, address })
     }
 
@@ -73,7 +70,8 @@ impl Server {
     async fn get<T: DeserializeOwned>(&self, path: &str, accept: &str) -> Result<T, Error> {
         let request = Request::get(path).header(ACCEPT, accept).body(Vec::new());
         let request = request.map_err(|error| self.answer(&error))?;
-        let mut value: Value = self.client.request(request).await.map_err(|error| self.error(&error))?;
+        let mut value: Value =
+            self.client.request(request).await.map_err(|error| meaning(&error, self.address.clone()))?;
         clean(&mut value);
         serde_json::from_value(value).map_err(|error| self.answer(&error))
     }
@@ -81,52 +79,28 @@ impl Server {
     fn answer(&self, cause: &impl std::error::Error) -> Error {
         Error::Answer { server: self.address.clone(), cause: text::message(&cause.to_string()) }
     }
-
-    fn error(&self, error: &kube::Error) -> Error {
-        let server = self.address.clone();
-        let status = match error {
-            kube::Error::Api(status) => status,
-            kube::Error::SerdeError(cause) => return self.answer(cause),
-            kube::Error::Auth(_) => {
-                return Error::Unauthorized { server, message: root_cause(error) };
-            }
-            _ => return Error::Unreachable { server, cause: root_cause(error) },
-        };
-        let message = text::message(&status.message);
-        match status.code {
-            401 => Error::Unauthorized { server, message },
-            403 => Error::Forbidden(message),
-            // Of a resource that it doesn't serve, the API server knows no details.
-            404 => match &status.details {
-                Some(details) if !details.name.is_empty() => {
-                    Error::NotFound { name: text::name(&details.name) }
-                }
-                _ => Error::NotInstalled { server },
-            },
-            code => Error::Server { server, code, message },
-        }
-    }
 }
 
-async fn config(connection: &Connection) -> Result<Config, Error> {
-    let options = KubeConfigOptions { context: connection.context.clone(), ..KubeConfigOptions::default() };
-    let config = match &connection.kubeconfig {
-        Some(path) => match Kubeconfig::read_from(path) {
-            Ok(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options).await,
-            Err(error) => Err(error),
-        },
-        None => Config::from_kubeconfig(&options).await,
-    };
-    let by_default = connection.kubeconfig.is_none() && connection.context.is_none();
-    match config {
-        Err(KubeconfigError::ReadConfig(..) | KubeconfigError::FindPath) if by_default => {
-            Config::incluster().map_err(|_| Error::Config("there is no kubeconfig".to_owned()))
+/// What an error of the client means to who asked.
+fn meaning(error: &kube::Error, server: String) -> Error {
+    let status = match error {
+        kube::Error::Api(status) => status,
+        kube::Error::SerdeError(cause) => {
+            return Error::Answer { server, cause: text::message(&cause.to_string()) };
         }
-        other => other.map_err(|error| {
-            let cause = root_cause(&error);
-            let message = text::message(&error.to_string());
-            Error::Config(if message.contains(&cause) { message } else { format!("{message}: {cause}") })
-        }),
+        kube::Error::Auth(_) => return Error::Unauthorized { server, message: root_cause(error) },
+        _ => return Error::Unreachable { server, cause: root_cause(error) },
+    };
+    let message = text::message(&status.message);
+    match status.code {
+        401 => Error::Unauthorized { server, message },
+        403 => Error::Forbidden(message),
+        // Of a resource that it doesn't serve, the API server knows no details.
+        404 => match &status.details {
+            Some(details) if !details.name.is_empty() => Error::NotFound { name: text::name(&details.name) },
+            _ => Error::NotInstalled { server },
+        },
+        code => Error::Server { server, code, message },
     }
 }
 
@@ -221,3 +195,6 @@ fn shown_text(cell: Option<&Value>) -> String {
         Some(other) => other.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests;
