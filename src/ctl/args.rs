@@ -36,6 +36,7 @@ Examples:
   addonctl list
   addonctl list -o wide
   addonctl list -o json | jq -r '.items[] | select(.status.health != \"Healthy\") | .spec.identifier'
+  addonctl list --live
   addonctl list -f must-gather/ -f extra.yaml
   helm template ./chart | addonctl list -f -";
 
@@ -106,7 +107,11 @@ struct SourceArgs {
     )]
     files: Vec<PathBuf>,
 
-    /// Prefix of the labels that mark components, for -f
+    /// Compute from the objects of the cluster, with your own rights and without a controller
+    #[arg(long, conflicts_with = "files")]
+    live: bool,
+
+    /// Prefix of the labels that mark components, for -f and --live
     #[arg(long, env = "ADDONS_LABEL_PREFIX", default_value_t, value_name = "PREFIX")]
     label_prefix: LabelPrefix,
 
@@ -174,6 +179,8 @@ pub(super) struct Describe {
 pub(super) enum Source {
     /// The Addons that the controller wrote.
     Server(Connection),
+    /// Computed here from the cluster's objects.
+    Live { connection: Connection, prefix: LabelPrefix },
     /// Computed here from files.
     Files { paths: Vec<PathBuf>, prefix: LabelPrefix },
 }
@@ -212,14 +219,15 @@ impl DescribeArgs {
 
 impl SourceArgs {
     fn resolve(self) -> Source {
-        if self.files.is_empty() {
-            Source::Server(Connection {
-                kubeconfig: self.kubeconfig,
-                context: self.context,
-                timeout: self.request_timeout,
-            })
+        if !self.files.is_empty() {
+            return Source::Files { paths: self.files, prefix: self.label_prefix };
+        }
+        let connection =
+            Connection { kubeconfig: self.kubeconfig, context: self.context, timeout: self.request_timeout };
+        if self.live {
+            Source::Live { connection, prefix: self.label_prefix }
         } else {
-            Source::Files { paths: self.files, prefix: self.label_prefix }
+            Source::Server(connection)
         }
     }
 }

@@ -6,7 +6,8 @@ use super::{
     Error, Exit, Io,
     age::age,
     args::{Describe, Source},
-    computed, files,
+    computed::{self, Computed},
+    files, live,
     server::Server,
     table::{Cell, NONE, Table, health_style, paint},
     wrap::wrap,
@@ -32,18 +33,29 @@ pub(super) async fn run(args: &Describe, colour: bool, io: &mut Io<'_>) -> Resul
             let since = ready_since(&addon);
             (describe(&addon, since, io.now, colour), Exit::Success)
         }
+        Source::Live { connection, prefix } => {
+            let (census, gaps) = live::read(connection, prefix).await?;
+            gaps.say(io.stderr)?;
+            let addons = computed::addons(census, io.now);
+            let computed = find(&addons, &args.object_names).ok_or_else(not_found)?;
+            (describe(&computed.addon, computed.since, io.now, colour), gaps.exit())
+        }
         Source::Files { paths, prefix } => {
             let found = files::read(paths, prefix, io.stdin, io.now);
             found.report.problems(io.stderr)?;
             let addons = computed::addons(found.census, found.taken);
-            let named = |name: &&String| addons.iter().find(|computed| computed.addon.name_any() == **name);
-            let computed = args.object_names.iter().find_map(|name| named(&name)).ok_or_else(not_found)?;
+            let computed = find(&addons, &args.object_names).ok_or_else(not_found)?;
             (describe(&computed.addon, computed.since, found.taken, colour), found.report.exit())
         }
     };
     io.stdout.write_all(text.as_bytes())?;
     io.stdout.flush()?;
     Ok(exit)
+}
+
+/// The first of `names` that there is.
+fn find<'a>(addons: &'a [Computed], names: &[String]) -> Option<&'a Computed> {
+    names.iter().find_map(|name| addons.iter().find(|computed| computed.addon.name_any() == *name))
 }
 
 fn ready_since(addon: &Addon) -> Option<Timestamp> {

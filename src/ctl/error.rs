@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use thiserror::Error;
 
 use super::Exit;
-use crate::connect::ConnectError;
+use crate::{connect::ConnectError, discover::DiscoverError};
 
 /// Why a command gave no answer.
 #[derive(Debug, Error)]
@@ -54,6 +54,9 @@ pub enum Error {
         /// What is wrong with it.
         cause: String,
     },
+    /// It can't be told which kinds the API server serves.
+    #[error(transparent)]
+    Discover(#[from] DiscoverError),
     /// There is no such add-on.
     #[error("there is no add-on '{name}'")]
     NotFound {
@@ -87,13 +90,13 @@ impl Error {
             Self::Connect(_) => {
                 Some("choose a cluster with --kubeconfig or --context; -f FILE reads files instead")
             }
-            Self::Unreachable { .. } => {
+            Self::Unreachable { .. } | Self::Discover(_) => {
                 Some("is the cluster up, and is this the right --context? -f FILE reads files instead")
             }
             Self::Unauthorized { .. } => Some("log in again, or choose another --context"),
             Self::Forbidden(_) => Some("ask for 'get' and 'list' on addons.addons.x-k8s.io"),
             Self::NotInstalled { .. } => {
-                Some("install it with 'kubectl apply -k deploy/'; -f FILE reads files instead")
+                Some("install it with 'kubectl apply -k deploy/', or compute here with --live")
             }
             Self::NotFound { .. } => {
                 Some("'addonctl list' shows those that there are, with the same -f or --context")

@@ -6,7 +6,7 @@ use super::{
     columns,
     computed::{self, Computed},
     files::{self, FromFiles},
-    output,
+    live, output,
     server::Server,
 };
 use crate::model::Timestamp;
@@ -24,6 +24,13 @@ pub(super) async fn run(args: &List, colour: bool, io: &mut Io<'_>) -> Result<Ex
             let listing = from_server(&Server::new(connection).await?, args, colour).await?;
             print(&listing, args.format, io)?;
             Ok(Exit::Success)
+        }
+        Source::Live { connection, prefix } => {
+            let (census, gaps) = live::read(connection, prefix).await?;
+            let listing = from_computed(computed::addons(census, io.now), args, colour, io.now)?;
+            print(&listing, args.format, io)?;
+            gaps.say(io.stderr)?;
+            Ok(gaps.exit())
         }
         Source::Files { paths, prefix } => {
             let FromFiles { census, taken, report } = files::read(paths, prefix, io.stdin, io.now);

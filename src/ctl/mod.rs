@@ -10,6 +10,7 @@ mod error;
 mod exit;
 mod files;
 mod list;
+mod live;
 mod output;
 mod server;
 mod table;

@@ -24,7 +24,7 @@ const CONCURRENT: usize = 16;
 const MAX_CHAIN: usize = 8;
 
 /// Lists every kind once, with the rights that `client` has: all labelled objects, and the kinds
-/// that could not be read and why. `progress` is told how many of how many kinds were read.
+/// that could not be read and why.
 ///
 /// # Errors
 /// Where it can't be told which kinds there are.
@@ -32,20 +32,17 @@ pub async fn snapshot(
     client: &Client,
     selection: &Selection,
     prefix: &LabelPrefix,
-    progress: impl Fn(usize, usize),
 ) -> Result<Census, DiscoverError> {
     let catalogue = discover(client, selection, &Catalogue::default()).await?;
     let mut kinds: Vec<Arc<Kind>> = catalogue.kinds.values().cloned().collect();
     kinds.push(Arc::new(addon_kind()));
-    let total = kinds.len();
+
     let mut lists = stream::iter(kinds)
         .map(|kind| async move { (Arc::clone(&kind), list(client, kind, prefix).await) })
         .buffer_unordered(CONCURRENT);
     let mut census = Census::default();
-    let mut done = 0;
+
     while let Some((kind, listed)) = lists.next().await {
-        done += 1;
-        progress(done, total);
         match listed {
             Ok(observations) => census.observations.extend(observations),
             // Nobody has to have installed the controller.
