@@ -10,7 +10,8 @@ use std::{
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use http::Request;
-use kube::Client;
+use k8s_openapi::{api::storage::v1::StorageClass, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube::{Api, Client, api::PostParams};
 use tokio::sync::OnceCell;
 
 use crate::{
@@ -32,19 +33,6 @@ const PORT_TAKEN: &str = "address already in use";
 
 /// How pods fail on demand, beside what kwok brings.
 const FAILING: &str = include_str!("../stages/pod-failing.yaml");
-
-/// The class whose volumes kwok's stages provision.
-const STORAGE_CLASS: &str = "
-apiVersion: storage.k8s.io/v1
-kind: StorageClass
-metadata:
-  name: kwok-volume
-  annotations:
-    storageclass.kubernetes.io/is-default-class: 'true'
-provisioner: kwok.x-k8s.io/volume
-reclaimPolicy: Delete
-volumeBindingMode: Immediate
-";
 
 /// How to start a cluster.
 #[derive(Clone, Debug)]
@@ -99,24 +87,28 @@ impl Cluster {
         start.program(Program::Kwok, &flags::kwok())?;
 
         let mut processes = start.processes;
-        let usable = async {
-            admin.apply(STORAGE_CLASS).await?;
-            let client = admin.client().await?;
-            access::furnished(client, "default").await
-        };
-        unless_ended(&mut processes, usable).await?;
-        let cluster = Self {
+        let mut cluster = Self {
             admin,
             server,
             nodes: AtomicUsize::new(0),
             users: AtomicUsize::new(0),
-            processes,
+            processes: Vec::new(),
             folder,
             programs,
         };
         (options.progress)(&format!("waiting for {} simulated nodes", options.nodes));
-        cluster.add_nodes(options.nodes).await?;
+        unless_ended(&mut processes, cluster.furnish(options.nodes)).await?;
+        cluster.processes = processes;
         Ok(cluster)
+    }
+
+    /// Makes the cluster fit for use.
+    async fn furnish(&self, nodes: usize) -> Result<()> {
+        let client = self.client().await?;
+        let class = Api::all(client.clone()).create(&PostParams::default(), &storage_class()).await;
+        class.context("can't create the storage class")?;
+        access::furnished(client, "default").await?;
+        self.add_nodes(nodes).await
     }
 
     /// The one cluster of a test program, started at its first use. It ends with the process.
@@ -248,6 +240,20 @@ impl Start<'_> {
             }
         }
         bail!("each of {PORTS} free ports was taken by somebody else before the API server had it")
+    }
+}
+
+/// The default class, whose volumes kwok's stages provision.
+fn storage_class() -> StorageClass {
+    let default = ("storageclass.kubernetes.io/is-default-class".to_owned(), "true".to_owned());
+    StorageClass {
+        metadata: ObjectMeta {
+            name: Some("kwok-volume".to_owned()),
+            annotations: Some([default].into()),
+            ..Default::default()
+        },
+        provisioner: "kwok.x-k8s.io/volume".to_owned(),
+        ..Default::default()
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) async fn missing(programs: &Programs) -> Result<()> {
     if !absent.is_empty() {
         remove_leftovers(&bin)?;
         say(format_args!(
-            "building {} of the {} programs of the test cluster into {}, once: all of them take 8 to 12 minutes on two cores and 3 GB of disk",
+            "building the programs of the test cluster, {} of {}, into {}; once: all of them take 8 to 12 minutes on two cores and 3 GB of disk",
             absent.len(),
             Program::ALL.len(),
             bin.display()
