@@ -21,8 +21,10 @@ pub(in crate::health) enum Tone {
 const WAITING: &[&str] =
     &["waiting", "pending", "progressing", "awaiting", "inprogress", "retrying", "reconciling", "notyet"];
 
+/// What reasons contain that tell of a pause,
 const PAUSED: &[&str] = &["paused", "suspended", "hibernat"];
 
+/// of a failure,
 const FAILING: &[&str] = &[
     "abort",
     "backoff",
@@ -71,6 +73,7 @@ const FAILING: &[&str] = &[
     "unsupported",
 ];
 
+/// of an end,
 const DONE: &[&str] = &[
     "asexpected",
     "available",
@@ -83,6 +86,7 @@ const DONE: &[&str] = &[
     "reconciled",
 ];
 
+/// of something under way.
 const MOVING: &[&str] = &[
     "bootstrap",
     "building",
@@ -142,6 +146,7 @@ pub(in crate::health) fn tone(reason: &str) -> Tone {
     }
 }
 
+/// Words of state, in lower case and without what sets their parts apart: it does its job.
 const GOOD: &[&str] = &[
     "accepted",
     "active",
@@ -193,6 +198,7 @@ const GOOD: &[&str] = &[
     "working",
 ];
 
+/// It fails.
 const BAD: &[&str] = &[
     "aborted",
     "bad",
@@ -230,6 +236,7 @@ const BAD: &[&str] = &[
     "unusable",
 ];
 
+/// It is on the way, beside every word that ends in `ing`.
 const MOVING_STATES: &[&str] = &[
     "applyingchanges",
     "healthwarn",
@@ -243,6 +250,7 @@ const MOVING_STATES: &[&str] = &[
     "yellow",
 ];
 
+/// It was stopped on purpose.
 const PAUSED_STATES: &[&str] =
     &["disabled", "halted", "hibernated", "hibernating", "paused", "stopped", "stopping", "suspended"];
 
