@@ -160,10 +160,11 @@ fi
 cat <<TEXT
 
 Try it in another terminal:
-  export KUBECONFIG=$KUBECONFIG KUBECTL=$KUBECTL
+  export KUBECONFIG=$KUBECONFIG
+  export PATH=${KUBECTL%/*}:$programs:\$PATH
   examples/fault.sh mend
   examples/fault.sh break metrics-server
-  $programs/addonctl list
+  addonctl list
 
 Ctrl-C ends everything.
 TEXT

@@ -282,7 +282,7 @@ fn sound(judgement: &Judgement) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_object_gets_one_answer(kind in kind(), spec in json_value(), status in json_value()) {

@@ -47,6 +47,8 @@ fn waits(subject: Subject) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used)]
+
     use serde_json::json;
 
     use crate::{health::testing::*, model::Health};

@@ -138,7 +138,11 @@ impl Progress {
             // What the server asks for, a little spread; longer where it keeps asking.
             FeedError::Status { retry_after: Some(wait), .. } => {
                 let asked = (*wait).min(MAX_RETRY_AFTER);
-                let more = if self.failures == 0 { asked.mul_f64(0.1 * fastrand::f64()) } else { self.backoff(BACKOFF) };
+                let more = if self.failures == 0 {
+                    asked.mul_f64(0.1 * fastrand::f64())
+                } else {
+                    self.backoff(BACKOFF)
+                };
                 asked + more
             }
             _ if forbidden => self.backoff(FORBIDDEN_BACKOFF),

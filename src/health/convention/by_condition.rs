@@ -2,8 +2,8 @@
 
 use super::{
     Evidence,
-    roles::{Role, role},
-    words::{self, Tone, tone},
+    roles::{Role, VETOES, role},
+    words::{self, Tone, tone, tone_of},
 };
 use crate::{
     health::{Finding, conditions::Reading},
@@ -41,22 +41,30 @@ fn decide(conditions: &[Reading]) -> Option<(&Condition, Finding)> {
     }
     let active = active(conditions);
     match summary(conditions) {
-        Some(summary) => Some(by_summary(summary, active)),
+        Some((rank, summary)) => {
+            // `Deployed` and the like say that a step was made; a part may still not work.
+            let unmet = all_good(conditions).filter(|(_, good)| good.health != Health::Healthy);
+            if rank > *VETOES.end() && unmet.is_some() { unmet } else { Some(by_summary(summary, active)) }
+        }
         None => active.map(|active| (active, moving(active))).or_else(|| all_good(conditions)),
     }
 }
 
-/// The condition that speaks for the whole.
-fn summary(conditions: &[Reading]) -> Option<&Reading> {
-    let rank = |reading: &&Reading| match role(&reading.condition.kind) {
+/// The condition that speaks for the whole, with its rank: the first, or the first that denies it.
+fn summary(conditions: &[Reading]) -> Option<(usize, &Reading)> {
+    let ranked = |reading: &'_ Reading| match role(&reading.condition.kind) {
         Role::Summary(rank) => Some(rank),
         _ => None,
     };
-    conditions
-        .iter()
-        .filter_map(|reading| Some((rank(&reading)?, reading)))
-        .min_by_key(|(rank, _)| *rank)
-        .map(|(_, reading)| reading)
+    let all = conditions.iter().filter_map(|reading| Some((ranked(reading)?, reading)));
+    let (rank, first) = all.clone().min_by_key(|(rank, _)| *rank)?;
+    if !VETOES.contains(&rank) {
+        return Some((rank, first));
+    }
+    let veto = all
+        .filter(|(rank, reading)| VETOES.contains(rank) && reading.condition.status == ConditionStatus::False)
+        .min_by_key(|(rank, _)| *rank);
+    Some(veto.unwrap_or((rank, first)))
 }
 
 /// A condition that should hold and doesn't, for a reason that tells of a failure: the other half
@@ -66,11 +74,12 @@ fn failing_witness(conditions: &[Reading]) -> Option<&Condition> {
         !reading.mild
             && reading.condition.status == ConditionStatus::False
             && matches!(role(&reading.condition.kind), Role::Summary(_) | Role::Positive)
-            && tone(&reading.condition.reason) == Tone::Failing
+            && tone_of(&reading.condition) == Tone::Failing
     };
     // What speaks for the whole says it best.
     summary(conditions)
-        .filter(|summary| fails(summary))
+        .map(|(_, summary)| summary)
+        .filter(fails)
         .or_else(|| conditions.iter().find(fails))
         .map(|reading| &reading.condition)
 }
@@ -94,6 +103,8 @@ fn by_summary<'a>(summary: &'a Reading, active: Option<&'a Condition>) -> (&'a C
     let finding = match &condition.status {
         ConditionStatus::True => match active {
             Some(active) if role(&active.kind) != Role::Renewal => return (active, moving(active)),
+            // Operators made with Ansible: Running is the loop, not the object.
+            _ if condition.kind == "Running" && tone(&condition.reason) == Tone::Moving => moving(condition),
             _ => Finding::of(Health::Healthy, condition),
         },
         ConditionStatus::False if summary.mild => Finding::of(Health::Progressing, condition),
@@ -116,16 +127,21 @@ fn moving(condition: &Condition) -> Finding {
     Finding::of(Health::Progressing, condition).overdue()
 }
 
-/// No condition speaks for the whole, but all whose True is good are True.
+/// No condition speaks for the whole, but those that speak for parts do.
 fn all_good(conditions: &[Reading]) -> Option<(&Condition, Finding)> {
     let mut positive = conditions
         .iter()
         .map(|reading| &reading.condition)
-        .filter(|condition| role(&condition.kind) == Role::Positive)
+        .filter(|condition| role(&condition.kind) == Role::Positive && speaks(&condition.kind))
         .peekable();
     let first = *positive.peek()?;
     match positive.find(|condition| condition.status != ConditionStatus::True) {
-        Some(unmet) => Some((unmet, Finding::of(Health::Progressing, unmet))),
+        Some(unmet) => Some((unmet, moving(unmet))),
         None => Some((first, Finding::of(Health::Healthy, first))),
     }
+}
+
+/// Whether a condition of this type tells that something works, and not only that a step was made.
+fn speaks(kind: &str) -> bool {
+    ["Ready", "Available", "Healthy", "Succeeded"].iter().any(|end| kind.ends_with(end))
 }

@@ -10,8 +10,9 @@ use crate::{
 };
 
 /// Fields of a status that hold a word of state.
-const STATES: [&str; 10] = [
+const STATES: [&str; 11] = [
     "phase",
+    "updateStatus",
     "state",
     "currentState",
     "currentPhase",

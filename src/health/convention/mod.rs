@@ -5,14 +5,20 @@ mod fields;
 mod nested;
 pub(super) mod roles;
 mod suspension;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use std::borrow::Cow;
 
-use super::{Finding, Subject, finding::joined, subject::generation};
-use crate::model::{Health, StatusReporting};
+use roles::Role;
+use serde_json::Value;
+
+use super::{Finding, Subject, conditions::Reading, finding::joined, subject::generation};
+use crate::model::{ConditionStatus, Health, StatusReporting};
 
 pub(super) use by_condition::failing as failing_condition;
+pub(super) use words::{Tone, tone};
 
 /// A finding, the rule that made it, and the generation that it is of where its source says so.
 struct Evidence {
@@ -72,13 +78,26 @@ fn lag(subject: Subject, own: Option<i64>) -> Option<Finding> {
 }
 
 fn left_over(subject: Subject) -> (Finding, Cow<'static, str>) {
-    if generation(subject.status("observedGeneration")).is_some() {
-        let finding = subject.lag().unwrap_or_else(|| {
-            Finding::healthy("Observed").message("its controller saw it and reports nothing wrong")
-        });
+    if let Some(lag) = subject.lag() {
+        return (lag, "convention/generation".into());
+    }
+    if seen_and_quiet(subject) {
+        let finding = Finding::healthy("Observed").message("its controller saw it and reports nothing wrong");
         return (finding, "convention/generation".into());
     }
     let finding = Finding::new(Health::Unknown, "NoSignal")
         .message("its status says nothing that is known to tell health");
     (finding, "convention/status".into())
+}
+
+/// Whether the status tells that its generation was seen, and nothing besides that nobody knows.
+fn seen_and_quiet(subject: Subject) -> bool {
+    let told = |(field, _): (&String, &Value)| !matches!(field.as_str(), "observedGeneration" | "conditions");
+    let idle = |reading: &Reading| {
+        matches!(roles::role(&reading.condition.kind), Role::Activity)
+            && reading.condition.status == ConditionStatus::False
+    };
+    generation(subject.status("observedGeneration")).is_some()
+        && !subject.object.status.as_object().is_some_and(|status| status.iter().any(told))
+        && (subject.conditions.is_empty() || subject.conditions.iter().any(idle))
 }

@@ -56,6 +56,10 @@ const SUMMARIES: [&str; 32] = [
     "Running",
 ];
 
+/// The summaries of which each may veto the others unless the object has a Ready of its own:
+/// Programmed means little where Accepted is False.
+pub(super) const VETOES: std::ops::RangeInclusive<usize> = 2..=9;
+
 /// The role of a condition type.
 pub(in crate::health) fn role(kind: &str) -> Role {
     if let Some(rank) = SUMMARIES.iter().position(|summary| *summary == kind) {
@@ -87,6 +91,9 @@ pub(in crate::health) fn role(kind: &str) -> Role {
         | "Hibernating"
         | "cnpg.io/hibernation" => Role::Pause,
 
+        // True both where some parts work and where some don't.
+        "PartiallyReady" => Role::Neutral,
+
         _ => role_by_ending(kind),
     }
 }
@@ -94,7 +101,7 @@ pub(in crate::health) fn role(kind: &str) -> Role {
 const NEGATIVE_STARTS: [&str; 9] =
     ["Invalid", "Corrupt", "Failed", "Frequent", "Missing", "NonStructural", "Not", "OutOf", "Un"];
 
-const NEGATIVE_ENDS: [&str; 20] = [
+const NEGATIVE_ENDS: [&str; 21] = [
     "Conflict",
     "Corruption",
     "Degraded",
@@ -111,6 +118,7 @@ const NEGATIVE_ENDS: [&str; 20] = [
     "Pressure",
     "Problem",
     "Stalled",
+    "Terminal",
     "Unavailable",
     "Unhealthy",
     "Unknown",

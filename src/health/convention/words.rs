@@ -1,10 +1,10 @@
 //! What the words mean that controllers put into reasons and into fields such as `phase`.
 
-use crate::model::Health;
+use crate::model::{Condition, Health};
 
 /// What a reason tells about a condition that isn't met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(in crate::health) enum Tone {
     /// Something was tried and failed.
     Failing,
     /// It is on the way.
@@ -61,6 +61,7 @@ const FAILING: &[&str] = &[
     "refused",
     "rejected",
     "stalled",
+    "terminal",
     "timedout",
     "timeout",
     "unauthorized",
@@ -107,15 +108,30 @@ const MOVING: &[&str] = &[
     "upgrading",
 ];
 
+/// What a condition that isn't met tells. Where the reason tells of no failure, the message may.
+pub(super) fn tone_of(condition: &Condition) -> Tone {
+    let begins = |word: &str| {
+        condition.message.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    match tone(&condition.reason) {
+        Tone::Neutral | Tone::Moving if begins("error") || begins("failed to ") => Tone::Failing,
+        tone => tone,
+    }
+}
+
 /// What `reason` tells. Failure outranks movement: `UpgradeFailed`, `ReconcileError`.
-pub(super) fn tone(reason: &str) -> Tone {
+pub(in crate::health) fn tone(reason: &str) -> Tone {
     let word = reason.to_ascii_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| word.contains(part));
+    // `ErrRegisterACMEAccount`
+    let err = |reason: &str| {
+        reason.strip_prefix("Err").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+    };
     if WAITING.iter().any(|start| word.starts_with(start)) {
         Tone::Moving
     } else if has(PAUSED) {
         Tone::Paused
-    } else if has(FAILING) {
+    } else if has(FAILING) || err(reason) {
         Tone::Failing
     } else if has(MOVING) {
         Tone::Moving
@@ -132,6 +148,7 @@ const GOOD: &[&str] = &[
     "applied",
     "available",
     "bound",
+    "clusterinhealthystate",
     "complete",
     "completed",
     "compliant",
@@ -142,15 +159,18 @@ const GOOD: &[&str] = &[
     "done",
     "enabled",
     "established",
+    "existing",
     "finished",
     "green",
     "healthok",
     "healthy",
-    "insync",
     "installed",
+    "insync",
+    "listening",
     "normal",
     "ok",
     "online",
+    "operating",
     "operational",
     "passed",
     "provisioned",
@@ -169,7 +189,8 @@ const GOOD: &[&str] = &[
     "uptodate",
     "valid",
     "validated",
-    "clusterinhealthystate",
+    "watching",
+    "working",
 ];
 
 const BAD: &[&str] = &[
@@ -183,88 +204,50 @@ const BAD: &[&str] = &[
     "denied",
     "disconnected",
     "down",
-    "error",
     "errored",
     "expired",
     "fail",
-    "failed",
     "failedvalidation",
-    "failure",
+    "failing",
     "faulted",
     "healtherr",
     "inaccessible",
     "invalid",
     "lost",
+    "missing",
     "noncompliant",
     "notready",
     "offline",
-    "partiallyfailed",
     "red",
     "rejected",
     "stalled",
-    "submissionfailed",
     "timedout",
     "timeout",
     "unavailable",
     "unhealthy",
     "unreachable",
-    "unusable",
     "unrecoverable",
+    "unusable",
 ];
 
 const MOVING_STATES: &[&str] = &[
     "applyingchanges",
-    "binding",
-    "bootstrapping",
-    "building",
-    "cloning",
-    "connecting",
-    "creating",
-    "deleting",
-    "deploying",
-    "deprovisioning",
-    "downloading",
-    "finalizing",
     "healthwarn",
-    "importing",
     "inprogress",
-    "initializing",
-    "installing",
-    "joining",
-    "migrating",
+    "migratingdata",
     "new",
-    "pending",
-    "planning",
-    "preparing",
-    "processing",
-    "progressing",
-    "provisioning",
     "queued",
-    "rebalancing",
-    "reconciling",
-    "recovering",
-    "replacing",
-    "restarting",
-    "restoring",
-    "rolling",
     "rollingout",
-    "scaling",
     "scheduled",
-    "resizing",
-    "scheduling",
-    "starting",
     "submitted",
-    "syncing",
-    "terminating",
-    "updating",
-    "upgrading",
-    "waiting",
-    "warning",
     "yellow",
 ];
 
 const PAUSED_STATES: &[&str] =
     &["disabled", "halted", "hibernated", "hibernating", "paused", "stopped", "stopping", "suspended"];
+
+/// How words end that tell of a failure.
+const BAD_ENDS: &[&str] = &["error", "failed", "failure"];
 
 /// What a word of state tells, whatever its case and however its parts are set apart. `None` for a
 /// word that isn't known: guessing would be worse.
@@ -278,12 +261,13 @@ pub(super) fn state(raw: &str) -> Option<Health> {
     let word = word.as_str();
     if GOOD.contains(&word) {
         Some(Health::Healthy)
-    } else if BAD.contains(&word) {
+    } else if BAD.contains(&word) || BAD_ENDS.iter().any(|end| word.ends_with(end)) {
         Some(Health::Degraded)
-    } else if MOVING_STATES.contains(&word) {
-        Some(Health::Progressing)
     } else if PAUSED_STATES.contains(&word) {
         Some(Health::Suspended)
+    // Whatever else is being done, is under way.
+    } else if MOVING_STATES.contains(&word) || word.ends_with("ing") {
+        Some(Health::Progressing)
     } else {
         None
     }
@@ -298,7 +282,7 @@ mod tests {
         let rows = [
             (
                 Tone::Failing,
-                "UpgradeFailed ReconcileError SecretSyncedError BackendNotFound Invalid InvalidCertificateRef DependencyNotReady",
+                "UpgradeFailed ReconcileError SecretSyncedError BackendNotFound Invalid InvalidCertificateRef DependencyNotReady ErrRegisterACMEAccount",
             ),
             (
                 Tone::Moving,
@@ -325,6 +309,8 @@ mod tests {
             ("PartiallyFailed", Some(Health::Degraded)),
             ("ApplyingChanges", Some(Health::Progressing)),
             ("yellow", Some(Health::Progressing)),
+            ("Promoting", Some(Health::Progressing)),
+            ("ConfigError", Some(Health::Degraded)),
             ("Paused", Some(Health::Suspended)),
             ("Zeta", None),
             ("", None),

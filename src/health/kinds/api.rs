@@ -9,6 +9,9 @@ pub(super) fn definition(subject: Subject) -> Finding {
     if let Some(names) = subject.denies("NamesAccepted") {
         return Finding::of(Health::Degraded, names);
     }
+    if let Some(structure) = subject.holds("NonStructuralSchema") {
+        return Finding::of(Health::Degraded, structure);
+    }
     if let Some(established) = subject.holds("Established") {
         return Finding::healthy("Established").since(established.last_transition);
     }

@@ -3,7 +3,10 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::{
-    health::{Finding, Subject, conditions},
+    health::{
+        Finding, Subject, conditions,
+        convention::{Tone, tone},
+    },
     model::{ConditionStatus, Health},
 };
 
@@ -25,24 +28,25 @@ pub(super) fn autoscaler(subject: Subject) -> Finding {
             false => Finding::healthy("Scaled").message(scaled),
         };
     }
-    by_conditions(Subject { conditions: &readings, ..subject }, scaled)
+    by_conditions(Subject { conditions: &readings, ..subject }, &scaled)
 }
 
-fn by_conditions(subject: Subject, scaled: String) -> Finding {
-    if let Some(unable) = subject.denies("AbleToScale") {
-        return Finding::of(Health::Degraded, unable);
-    }
-    if let Some(inactive) = subject.denies("ScalingActive") {
-        // Its target is scaled to zero: switched off on purpose.
-        return if inactive.reason == "ScalingDisabled" {
-            Finding::of(Health::Healthy, inactive)
-        } else {
-            Finding::of(Health::Degraded, inactive)
+fn by_conditions(subject: Subject, scaled: &str) -> Finding {
+    for kind in ["AbleToScale", "ScalingActive"] {
+        let Some(unmet) = subject.denies(kind) else { continue };
+        return match tone(&unmet.reason) {
+            // Its target is scaled to zero: switched off on purpose.
+            _ if unmet.reason == "ScalingDisabled" => Finding::of(Health::Healthy, unmet),
+            Tone::Failing => Finding::of(Health::Degraded, unmet),
+            _ => Finding::of(Health::Progressing, unmet).overdue(),
         };
     }
-    match subject.holds("ScalingActive").or_else(|| subject.holds("AbleToScale")) {
-        Some(active) => Finding::healthy("Scaling").message(scaled).since(active.last_transition),
-        None => Finding::progressing("Starting").message("its metrics aren't read yet"),
+    match (subject.holds("AbleToScale"), subject.holds("ScalingActive")) {
+        (Some(able), active) => {
+            let since = active.unwrap_or(able).last_transition;
+            Finding::healthy("Scaling").message(scaled).since(since)
+        }
+        (None, _) => Finding::progressing("Starting").message("can't scale its target yet"),
     }
 }
 
@@ -89,7 +93,7 @@ mod tests {
                     "Healthy ScalingDisabled",
                 ),
                 (
-                    "{status: {conditions: [{type: ScalingActive, status: 'False', reason: FailedGetResourceMetric, message: no metrics}]}}",
+                    "{status: {conditions: [{type: AbleToScale, status: 'True'}, {type: ScalingActive, status: 'False', reason: FailedGetResourceMetric, message: no metrics}]}}",
                     "Degraded FailedGetResourceMetric: no metrics",
                 ),
                 (

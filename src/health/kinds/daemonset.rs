@@ -10,7 +10,7 @@ pub(super) fn judge(subject: Subject) -> Finding {
     }
     let desired = subject.count("desiredNumberScheduled");
     let updated = subject.count("updatedNumberScheduled");
-    let available = subject.count("numberAvailable");
+    let available = subject.count("numberAvailable").min(subject.count("numberReady"));
     if desired == 0 {
         return Finding::healthy("NoNodes").message("no node asks for a pod");
     }
@@ -50,19 +50,19 @@ mod tests {
                 ),
                 ("{status: {desiredNumberScheduled: 0}}", "Healthy NoNodes"),
                 (
-                    "{status: {desiredNumberScheduled: 4, currentNumberScheduled: 4, updatedNumberScheduled: 4, numberAvailable: 4, numberMisscheduled: 29}}",
+                    "{status: {desiredNumberScheduled: 4, currentNumberScheduled: 4, updatedNumberScheduled: 4, numberAvailable: 4, numberReady: 4, numberMisscheduled: 29}}",
                     "Healthy PodsAvailable: 4 of 4 pods available",
                 ),
                 (
-                    "{status: {desiredNumberScheduled: 4, currentNumberScheduled: 4, updatedNumberScheduled: 1, numberAvailable: 3}}",
+                    "{status: {desiredNumberScheduled: 4, currentNumberScheduled: 4, updatedNumberScheduled: 1, numberAvailable: 3, numberReady: 3}}",
                     "Progressing RollingOut: 1 of 4 pods updated; 3 of 4 pods available",
                 ),
                 (
-                    "{spec: {updateStrategy: {type: OnDelete}}, status: {desiredNumberScheduled: 4, currentNumberScheduled: 4, updatedNumberScheduled: 1, numberAvailable: 4}}",
+                    "{spec: {updateStrategy: {type: OnDelete}}, status: {desiredNumberScheduled: 4, currentNumberScheduled: 4, updatedNumberScheduled: 1, numberAvailable: 4, numberReady: 4}}",
                     "Healthy PodsAvailable: 4 of 4 pods available; 3 wait to be deleted to be updated",
                 ),
                 (
-                    "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, status: {desiredNumberScheduled: 2, currentNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 1}}",
+                    "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, status: {desiredNumberScheduled: 2, currentNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 1, numberReady: 1}}",
                     "Progressing PodsUnavailable: 1 of 2 pods available -> 2025-03-01T10:10:00Z Degraded",
                 ),
             ],

@@ -31,20 +31,18 @@ pub(super) fn judge(subject: Subject) -> Finding {
         return paused(subject, &replicas);
     }
     if replicas.updated < replicas.desired {
-        return rollout(
-            subject,
-            &replicas,
-            format!("{} of {} replicas updated", replicas.updated, replicas.desired),
-        );
+        let Replicas { desired, updated, .. } = replicas;
+        return rollout(subject, &format!("{updated} of {desired} replicas updated; {}", replicas.message()));
     }
     if replicas.total > replicas.updated {
         let old = replicas.total.saturating_sub(replicas.updated);
-        return rollout(subject, &replicas, format!("{old} old replicas to go"));
+        return rollout(subject, &format!("{old} old replicas to go; {}", replicas.message()));
     }
     if replicas.total > replicas.desired {
         return replicas.surplus();
     }
-    if !replicas.complete() {
+    let denied = replicas.desired > 0 && subject.denies("Available").is_some();
+    if denied || !replicas.complete() {
         return unavailable(subject, &replicas);
     }
     replicas.healthy().since(subject.changed("Available"))
@@ -75,8 +73,8 @@ fn paused(subject: Subject, replicas: &Replicas) -> Finding {
 
 /// A rollout ends by its own deadline, which the condition Progressing tells of. Without one there
 /// is only the outage to go by.
-fn rollout(subject: Subject, replicas: &Replicas, message: String) -> Finding {
-    let finding = Finding::progressing("RollingOut").message(joined(&message, &replicas.message()));
+fn rollout(subject: Subject, message: &str) -> Finding {
+    let finding = Finding::progressing("RollingOut").message(message);
     match subject.condition("Progressing") {
         Some(progressing) if !rolled_out(subject) => finding.since(progressing.last_transition),
         _ => {
@@ -87,12 +85,16 @@ fn rollout(subject: Subject, replicas: &Replicas, message: String) -> Finding {
 }
 
 fn unavailable(subject: Subject, replicas: &Replicas) -> Finding {
+    let message = replicas.message();
     match (subject.denies("Available"), rolled_out(subject)) {
-        // Nothing is being rolled out: this is an outage.
-        (Some(available), true) => Finding::of(Health::Degraded, available).message(replicas.message()),
-        (Some(available), false) => {
-            rollout(subject, replicas, String::new()).since(available.last_transition)
+        // The counters run ahead of the condition.
+        (Some(available), _) if replicas.complete() => {
+            Finding::of(Health::Progressing, available).message(message).overdue()
         }
+        // Nothing is being rolled out: this is an outage.
+        (Some(available), true) => Finding::of(Health::Degraded, available).message(message),
+        (Some(_), false) => rollout(subject, &message),
+        // Nothing tells when the missing ones went away, only since when at the earliest.
         (None, true) => {
             let last = subject.changed("Available").max(subject.changed("Progressing"));
             replicas.unavailable().then_degraded(last)
@@ -148,7 +150,7 @@ mod tests {
                 (
                     "{spec: {replicas: 3}, status: {replicas: 4, updatedReplicas: 1, availableReplicas: 3, conditions: [
                         {type: Progressing, status: 'True', reason: ReplicaSetUpdated}]}}",
-                    "Progressing RollingOut: 1 of 3 replicas updated: 3 of 3 replicas available",
+                    "Progressing RollingOut: 1 of 3 replicas updated; 3 of 3 replicas available",
                 ),
                 (
                     "{spec: {replicas: 3}, status: {replicas: 5, updatedReplicas: 3, availableReplicas: 5}}",

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use crate::{
     health::{Finding, Subject, finding::joined, subject::int},
-    model::{ConditionStatus, Health},
+    model::{ConditionStatus, Health, Owner},
 };
 
 pub(super) fn judge(subject: Subject) -> Finding {
@@ -37,14 +37,14 @@ fn alive(subject: Subject) -> Finding {
     };
     let since = ready.and_then(|ready| ready.last_transition);
     if is_ready {
-        let of_job = |owner: &crate::model::Owner| owner.group == "batch" && owner.kind == "Job";
+        let of_job = |owner: &Owner| owner.group == "batch" && owner.kind == "Job";
         let finding = match &subject.object.controller {
             Some(owner) if of_job(owner) => Finding::progressing("Running").message("its Job runs"),
             _ => Finding::healthy("Ready").message(ready_containers(subject)),
         };
         return finding.since(since);
     }
-    if let Some(broken) = containers(subject).find_map(|container| container.broken()) {
+    if let Some(broken) = containers(subject).find_map(Container::broken) {
         return broken.since(since);
     }
     if let Some(unscheduled) = subject.denies("PodScheduled") {

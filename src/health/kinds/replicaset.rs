@@ -7,7 +7,8 @@ use crate::{
 /// A ReplicaSet, or a ReplicationController, which counts the same way. One that is scaled to zero
 /// was replaced by a newer one of its Deployment.
 pub(super) fn judge(subject: Subject) -> Finding {
-    let replicas = Replicas::of(subject);
+    let mut replicas = Replicas::of(subject);
+    replicas.available = replicas.available.min(replicas.ready);
     let finding = by_counters(subject, &replicas);
     if replicas.desired == 0 { finding.superseded() } else { finding }
 }
@@ -45,16 +46,16 @@ mod tests {
             &[
                 ("{spec: {replicas: 1}}", "Progressing NotYetObserved"),
                 (
-                    "{spec: {replicas: 2}, status: {replicas: 2, availableReplicas: 2}}",
+                    "{spec: {replicas: 2}, status: {replicas: 2, availableReplicas: 2, readyReplicas: 2}}",
                     "Healthy ReplicasAvailable: 2 of 2",
                 ),
                 ("{spec: {replicas: 0}, status: {replicas: 0}}", "Healthy ScaledToZero"),
                 (
-                    "{spec: {replicas: 1}, status: {replicas: 2, availableReplicas: 2}}",
+                    "{spec: {replicas: 1}, status: {replicas: 2, availableReplicas: 2, readyReplicas: 2}}",
                     "Progressing ScalingDown",
                 ),
                 (
-                    "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, spec: {replicas: 2}, status: {replicas: 2, availableReplicas: 1}}",
+                    "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, spec: {replicas: 2}, status: {replicas: 2, availableReplicas: 1, readyReplicas: 1}}",
                     "Progressing ReplicasUnavailable: 1 of 2 replicas available -> 2025-03-01T10:10:00Z Degraded",
                 ),
                 (

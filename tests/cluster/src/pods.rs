@@ -76,8 +76,9 @@ impl Cluster {
         let heal = async {
             let cause = json!({"metadata": {"annotations": {FAIL_ANNOTATION: null}}});
             pods.patch(name, &PatchParams::default(), &Patch::Merge(cause)).await?;
-            // kwok's stages take every pending pod on a node to readiness.
-            let status = json!({"status": {"phase": "Pending"}});
+            // kwok's stages take every pending pod on a node to readiness, and give it an address,
+            // which the API server refuses beside another.
+            let status = json!({"status": {"phase": "Pending", "podIP": null, "podIPs": null}});
             pods.patch_status(name, &PatchParams::default(), &Patch::Merge(status)).await
         };
         heal.await.with_context(|| format!("can't make the pod {namespace}/{name} run"))?;
