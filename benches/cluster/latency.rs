@@ -82,7 +82,7 @@ where
                 break;
             }
         }
-        kube::Result::Ok(())
+        anyhow::Ok(())
     });
     receive
 }

@@ -202,7 +202,7 @@ fn field(text: &mut String, name: &str, value: &str) {
     let mut name = format!("{name}:");
     for line in wrap(value, FIELD) {
         // Writing to a String can't fail.
-        let _ = writeln!(text, "{name:FIELD$}{line}");
+        let _ = writeln!(text, "{name:width$} {line}", width = FIELD - 1);
         name.clear();
     }
 }

@@ -87,9 +87,7 @@ impl Error {
     /// What to do about it.
     fn hint(&self) -> Option<&str> {
         match self {
-            Self::Connect(_) => {
-                Some("choose a cluster with --kubeconfig or --context; -f FILE reads files instead")
-            }
+            Self::Connect(_) => Some("-f FILE reads files instead of asking a cluster"),
             Self::Unreachable { .. } | Self::Discover(_) => {
                 Some("is the cluster up, and is this the right --context? -f FILE reads files instead")
             }

@@ -64,7 +64,7 @@ impl Report {
     /// Says how much was read, for where nothing came of it.
     pub fn extent(&self, stderr: &mut dyn Write) -> io::Result<()> {
         let Self { seen, skipped, .. } = self;
-        writeln!(stderr, "note: {seen} objects were read, {skipped} documents are no Kubernetes objects")
+        writeln!(stderr, "note: Kubernetes objects read: {seen}; other documents passed over: {skipped}")
     }
 
     /// [`Exit::Success`] where everything was read.

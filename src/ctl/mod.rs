@@ -76,10 +76,8 @@ fn print_usage(usage: &clap::Error, io: &mut Io<'_>) -> Result<Exit, Error> {
         write!(io.stderr, "{text}")?;
         return Ok(Exit::Usage);
     }
-    if io.colour {
-        write!(io.stdout, "{}", text.ansi())?
-    } else {
-        write!(io.stdout, "{text}")?
-    }
+    let text = if io.colour { text.ansi().to_string() } else { text.to_string() };
+    io.stdout.write_all(text.as_bytes())?;
+    io.stdout.flush()?;
     Ok(Exit::Success)
 }

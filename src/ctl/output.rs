@@ -31,3 +31,70 @@ pub(super) fn addon_list(addons: &[Computed]) -> Result<serde_json::Value, Error
 pub(super) fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("addon.{GROUP}/{name}\n")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used)]
+
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// What an Addon may hold: cleaned text of any look.
+    fn texts() -> impl Strategy<Value = String> {
+        let piece = prop::sample::select(vec![
+            "a",
+            " ",
+            "  ",
+            ": ",
+            "#",
+            " #",
+            "-",
+            "- ",
+            "'",
+            "\"",
+            "{",
+            "}",
+            "[",
+            "]",
+            "&",
+            "*",
+            "!",
+            "|",
+            ">",
+            "%",
+            "@",
+            "`",
+            "true",
+            "no",
+            "null",
+            "~",
+            "1",
+            "0x1",
+            "1e3",
+            "2001-01-01",
+            "é",
+            "容量",
+            "\u{fffd}",
+            "\\",
+            ",",
+            "?",
+            "=",
+            "<<",
+            "a long word that makes lines long ",
+        ]);
+        prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn yaml_says_what_json_says(texts in prop::collection::vec(texts(), 1..5)) {
+            let value = json!({"items": [{"message": texts[0], "all": texts}], "empty": [], "none": {}, "n": 5});
+            let yaml: Value = serde_saphyr::from_str(&super::yaml(&value).expect("written")).expect("YAML");
+            let json: Value = serde_json::from_str(&super::json(&value).expect("written")).expect("JSON");
+            prop_assert_eq!(&yaml, &value);
+            prop_assert_eq!(&json, &value);
+        }
+    }
+}

@@ -6,8 +6,9 @@ use crate::model::{Timestamp, decode};
 
 /// The fields that say when something happened. Others may lie in the future, as the end of a
 /// certificate does.
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "creationTimestamp",
+    "deletionTimestamp",
     "time",
     "lastTransitionTime",
     "lastUpdateTime",

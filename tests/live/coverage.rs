@@ -100,7 +100,7 @@ async fn a_forbidden_kind_and_a_dead_conversion_webhook_concern_only_their_own()
 
     cluster.apply(&crd("sprockets", "Sprocket", true)).await.expect("a CRD");
     eventually(LONG, "the version with the dead webhook is preferred", || async {
-        match cluster.kubectl(&["get", "sprockets"]).await {
+        match cluster.kubectl(&["get", "sprockets.v2.sprockets.example"]).await {
             Err(error) if format!("{error:#}").contains("conversion webhook") => Ok(()),
             other => Err(format!("{other:?}")),
         }
