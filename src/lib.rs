@@ -21,4 +21,5 @@
 pub mod api;
 pub mod health;
 pub mod model;
+pub mod publish;
 pub mod summary;
