@@ -6,6 +6,8 @@
 //!
 //! - [`model`]: the plain values that everything else speaks in.
 //! - [`api`]: the `Addon` resource, labels, names and bounds.
+//! - [`metrics`]: what the rooms below count for operators.
+//! - [`connect`]: the connection to the API server.
 //! - [`health`]: from one object to its verdict.
 //! - [`summary`]: from components to the status of an add-on, incrementally.
 //! - [`dump`]: the same objects from files instead of a cluster.
@@ -19,7 +21,15 @@
 //! The rooms down to `summary` know neither clients nor `tokio`.
 
 pub mod api;
+pub mod connect;
+pub mod controller;
+pub mod ctl;
+pub mod discover;
+pub mod dump;
 pub mod health;
+pub mod metrics;
 pub mod model;
 pub mod publish;
+pub mod serve;
 pub mod summary;
+pub mod watch;

@@ -32,6 +32,11 @@ pub fn name(raw: &str) -> String {
     clean(raw, 253)
 }
 
+/// A text of any length, cleaned and not cut.
+pub fn whole(raw: &str) -> String {
+    clean(raw, raw.len().saturating_mul(REPLACEMENT.len_utf8()))
+}
+
 /// Cuts `text` to at most `bytes` bytes, at a character and with a mark. `bytes` is at least the
 /// length of the mark.
 pub fn cut(text: &str, bytes: usize) -> String {
@@ -50,7 +55,7 @@ fn clean(raw: &str, bytes: usize) -> String {
     if raw.len() <= bytes && !raw.chars().any(|c| is_blank(c) || is_unsafe(c)) {
         return raw.to_owned();
     }
-    let mut text = String::with_capacity(raw.len().min(bytes + 4));
+    let mut text = String::with_capacity(raw.len().min(bytes.saturating_add(4)));
     for c in raw.chars() {
         if text.len() > bytes {
             break;
@@ -102,6 +107,13 @@ mod tests {
         let cut = message(&"容".repeat(400_000));
         assert!(cut.len() <= MESSAGE_BYTES, "{} bytes", cut.len());
         assert!(cut.ends_with("容..."), "{cut}");
+    }
+
+    #[test]
+    fn a_whole_text_is_not_cut() {
+        let text = format!("{}\u{1b}", "x".repeat(10_000));
+        assert_eq!(whole(&text), text.replace('\u{1b}', "\u{fffd}"));
+        assert_eq!(whole("\u{1}\u{2}"), "\u{fffd}\u{fffd}");
     }
 
     #[test]

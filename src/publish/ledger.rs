@@ -9,7 +9,7 @@ use std::{
 use tracing::{debug, info, warn};
 
 use super::{
-    Command, Limits, Outcome, Seen,
+    Command, Limits, Seen,
     decide::{Action, Answer, Entry, Form, Tried, Wish, decide},
     live::{Digest, Live},
     pace::{Bucket, Pause, backoff},
@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     api::{Addon, LabelPrefix, object_name},
+    metrics::WriteResult,
     model::Timestamp,
 };
 
@@ -48,7 +49,7 @@ struct Slot {
 /// What is under way.
 struct Flight {
     started: Instant,
-    outcome: Outcome,
+    outcome: WriteResult,
     /// The status that was wanted and how much of it was sent.
     sent: Option<(Digest, Form)>,
     /// The object that it is about, where there was one.
@@ -130,10 +131,10 @@ impl Ledger {
                 return Next::At(now);
             }
             Action::Create(identifier, draft) => {
-                (Outcome::Created, Task::Write { create: Some(identifier), draft })
+                (WriteResult::Created, Task::Write { create: Some(identifier), draft })
             }
-            Action::Status(draft) => (Outcome::Updated, Task::Write { create: None, draft }),
-            Action::Delete(uid) => (Outcome::Deleted, Task::Delete(uid)),
+            Action::Status(draft) => (WriteResult::Updated, Task::Write { create: None, draft }),
+            Action::Delete(uid) => (WriteResult::Deleted, Task::Delete(uid)),
         };
         let sent = match &task {
             Task::Write { draft, .. } => Some((draft.wanted, draft.form)),
@@ -152,7 +153,7 @@ impl Ledger {
         name: &Arc<str>,
         result: Result<Option<Addon>, Failure>,
         now: Instant,
-    ) -> Option<Outcome> {
+    ) -> Option<WriteResult> {
         let slot = self.slots.get_mut(name)?;
         let flight = slot.flight.take()?;
         self.in_flight -= 1;
@@ -172,18 +173,18 @@ impl Ledger {
             }
             (Err(Failure::Refused(words)), Some((wanted, form))) => {
                 slot.refused(name, wanted, form, words);
-                Outcome::Refused
+                WriteResult::Refused
             }
             (Err(Failure::Busy { why, asked }), _) => {
                 slot.entry.not_before = None;
                 if self.pause.begin(asked, now) {
                     warn!(%why, "the API server can't take writes of Addons now; they wait");
                 }
-                Outcome::Failed
+                WriteResult::Failed
             }
             (Err(failure), _) => {
                 slot.failed(name, &failure, &flight, now);
-                Outcome::Failed
+                WriteResult::Failed
             }
         };
         self.mark(name, now);

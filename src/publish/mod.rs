@@ -73,36 +73,5 @@ pub enum Seen {
     Gone(String),
 }
 
-/// What became of a write, for counting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// An `Addon` was created, and its status written.
-    Created,
-    /// A status was written.
-    Updated,
-    /// An `Addon` was deleted.
-    Deleted,
-    /// The API server refuses the status.
-    Refused,
-    /// It failed and is tried again.
-    Failed,
-}
-
-impl Outcome {
-    /// Every outcome.
-    pub const ALL: [Self; 5] = [Self::Created, Self::Updated, Self::Deleted, Self::Refused, Self::Failed];
-
-    /// A word for metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Updated => "updated",
-            Self::Deleted => "deleted",
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests;

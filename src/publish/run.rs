@@ -6,11 +6,11 @@ use tokio::{sync::mpsc, time};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Command, Limits, Outcome,
+    Command, Limits,
     ledger::{Ledger, Next},
     request::Requests,
 };
-use crate::{api::LabelPrefix, model::Timestamp};
+use crate::{api::LabelPrefix, metrics::WriteResult, model::Timestamp};
 
 /// Keeps the `Addon` objects of a cluster up to date.
 pub struct Publisher<F> {
@@ -20,7 +20,7 @@ pub struct Publisher<F> {
     report: F,
 }
 
-impl<F: FnMut(Outcome)> Publisher<F> {
+impl<F: FnMut(WriteResult)> Publisher<F> {
     /// Writes through `client`, which should not retry by itself. `prefix` is the label's, for
     /// messages. `report` hears what became of each write.
     pub fn new(client: Client, prefix: LabelPrefix, limits: Limits, report: F) -> Self {

@@ -8,7 +8,7 @@ use dashmap::DashMap;
 
 use super::Summary;
 use crate::{
-    api::Identifier,
+    api::{Identifier, object_name},
     model::{GroupKind, Health, Kind},
 };
 
@@ -47,6 +47,9 @@ pub enum WatchState {
 }
 
 impl WatchState {
+    /// Every word that [`WatchState::as_str`] gives.
+    pub const WORDS: [&str; 4] = ["syncing", "synced", "forbidden", "failing"];
+
     /// A word for metrics and tables.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -89,6 +92,14 @@ impl Board {
     /// One add-on.
     pub fn get(&self, identifier: &str) -> Option<Arc<Summary>> {
         self.addons.get(identifier).map(|entry| Arc::clone(entry.value()))
+    }
+
+    /// One add-on by the name of its `Addon` object. Looks at every add-on; [`Board::get`] doesn't.
+    pub fn get_by_object_name(&self, name: &str) -> Option<Arc<Summary>> {
+        self.addons
+            .iter()
+            .find(|entry| object_name(entry.key()) == name)
+            .map(|entry| Arc::clone(entry.value()))
     }
 
     /// All add-ons, worst first, then by identifier.

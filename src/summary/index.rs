@@ -70,9 +70,10 @@ impl Index {
         self.moved(&key, &before);
     }
 
-    /// Takes out an object that is gone or carries no label any more. `uid` is its own, never empty.
-    pub fn remove(&mut self, kind: &GroupKind, uid: &str) {
-        let Some(key) = self.kinds.get_mut(kind).and_then(|keys| keys.take(uid)) else { return };
+    /// Takes out an object that is gone or carries no label any more, by its
+    /// [`object_key`](super::object_key).
+    pub fn remove(&mut self, kind: &GroupKind, key: &str) {
+        let Some(key) = self.kinds.get_mut(kind).and_then(|keys| keys.take(key)) else { return };
         let before = self.place(&key);
         self.objects.remove(&key, kind);
         self.moved(&key, &before);
@@ -124,7 +125,21 @@ impl Index {
     /// Takes the owners that carry no label and aren't known yet, with the namespace of what they
     /// control: [`Index::link`] wants to hear of each.
     pub fn take_unknown_owners(&mut self) -> Vec<(Owner, String)> {
-        std::mem::take(&mut self.unknown_owners).into_values().collect()
+        let unknown = std::mem::take(&mut self.unknown_owners).into_iter();
+        unknown.filter(|(key, _)| !self.objects.knows(key)).map(|(_, wanted)| wanted).collect()
+    }
+
+    /// Takes in what an `Addon` object remembers of a component. What the watch of its kind says,
+    /// says it better.
+    pub fn remember(&mut self, observation: Observation) {
+        if !self.objects.knows(&members::key(&observation.object)) {
+            self.upsert(observation);
+        }
+    }
+
+    /// The kinds of which objects are known.
+    pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
+        self.kinds.iter().filter(|(_, keys)| !keys.is_empty()).map(|(kind, _)| kind)
     }
 
     /// How many objects of a kind are known.
@@ -134,13 +149,7 @@ impl Index {
 
     /// Whether the add-on has components.
     pub fn contains(&self, identifier: &Identifier) -> bool {
-        self.groups.contains_key(identifier)
-    }
-
-    /// The kinds of all objects of an add-on.
-    pub fn kinds_of(&self, identifier: &Identifier) -> BTreeSet<GroupKind> {
-        let members = self.groups.get(identifier).into_iter().flat_map(|group| &group.members);
-        members.filter_map(|key| self.objects.get(key)).map(Observation::group_kind).collect()
+        self.groups.get(identifier).is_some_and(|group| !group.members.is_empty())
     }
 
     /// The next moment at which a verdict changes by itself.

@@ -8,7 +8,7 @@ use std::{
 use super::Observation;
 use crate::{
     api::Identifier,
-    model::{GroupKind, ObjectRef},
+    model::{GroupKind, Kind, ObjectRef},
 };
 
 /// Names an object among all: its `uid`, or group, kind, namespace and name where a file gave none.
@@ -17,10 +17,18 @@ pub(super) type Key = Arc<str>;
 /// The key of an object.
 pub(super) fn key(object: &ObjectRef) -> Key {
     if object.uid.is_empty() {
-        let GroupKind { group, kind } = object.kind.group_kind();
-        format!("{group}/{kind}/{}/{}", object.namespace, object.name).into()
+        object_key(&object.kind, &object.namespace, &object.name, "").into()
     } else {
         (*object.uid).into()
+    }
+}
+
+/// The key by which the index knows an object.
+pub fn object_key(kind: &Kind, namespace: &str, name: &str, uid: &str) -> Box<str> {
+    if uid.is_empty() {
+        format!("{}/{}/{namespace}/{name}", kind.group, kind.kind).into()
+    } else {
+        uid.into()
     }
 }
 

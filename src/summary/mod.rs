@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use board::{Board, KindCoverage, WatchState};
 pub use index::{Change, Index};
+pub use members::object_key;
 pub use observation::{Membership, Observation};
 
 use self::{

@@ -63,4 +63,11 @@ impl Observation {
             superseded: false,
         }
     }
+
+    /// Adds what another `Addon` remembers of the same object.
+    pub fn join(&mut self, other: Self) {
+        self.memberships.extend(other.memberships);
+        self.memberships.sort();
+        self.memberships.dedup_by(|a, b| a.identifier == b.identifier);
+    }
 }

@@ -2,14 +2,17 @@ use std::time::{Duration, Instant};
 
 use super::{
     super::{
-        Command, Limits, Outcome, Seen,
+        Command, Limits, Seen,
         decide::Form,
         ledger::{Ledger, Next},
         request::{Failure, Task, Work},
     },
     *,
 };
-use crate::api::{LabelPrefix, bounds};
+use crate::{
+    api::{LabelPrefix, bounds},
+    metrics::WriteResult,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -72,12 +75,12 @@ impl Bench {
         }
     }
 
-    fn finish(&mut self, work: &Work, result: Result<Option<Addon>, Failure>) -> Outcome {
+    fn finish(&mut self, work: &Work, result: Result<Option<Addon>, Failure>) -> WriteResult {
         self.ledger.finished(&work.name, result, self.now).expect("it was started")
     }
 
     /// The API server takes the work as it is.
-    fn take(&mut self, work: &Work) -> Outcome {
+    fn take(&mut self, work: &Work) -> WriteResult {
         self.version += 1;
         let result = match &work.task {
             Task::Write { draft, .. } => {
@@ -125,7 +128,7 @@ fn the_first_change_goes_at_once_and_later_ones_together_after_a_second() {
     assert!(creates(&first));
     bench.show("dns", "Degraded");
     assert!(bench.started().is_none(), "one at a time");
-    assert_eq!(bench.take(&first), Outcome::Created);
+    assert_eq!(bench.take(&first), WriteResult::Created);
     for _ in 0..100 {
         bench.show("dns", "Progressing");
         bench.show("dns", "Healthy");
@@ -133,7 +136,7 @@ fn the_first_change_goes_at_once_and_later_ones_together_after_a_second() {
     }
     let (second, at) = bench.next().expect("a second write");
     assert_eq!((written(&second).health.as_str(), at), ("Healthy", SECOND));
-    assert_eq!(bench.take(&second), Outcome::Updated);
+    assert_eq!(bench.take(&second), WriteResult::Updated);
     assert!(bench.next().is_none());
 }
 
@@ -208,7 +211,7 @@ fn a_refused_status_is_replaced_by_its_headline_and_never_sent_again() {
     let refuse = || Err(Failure::Refused("too long".into()));
     bench.show("dns", "Healthy");
     let whole = bench.started().unwrap();
-    assert_eq!(bench.finish(&whole, refuse()), Outcome::Refused);
+    assert_eq!(bench.finish(&whole, refuse()), WriteResult::Refused);
     let headline = bench.started().expect("the headline, at once");
     assert_eq!(written(&headline), &bounds::headline(&status("Healthy")));
     bench.take(&headline);
@@ -245,7 +248,7 @@ fn ours_is_deleted_when_its_components_are_gone_and_anothers_says_so() {
     bench.told(Command::Gone(identifier("ours")));
     let work = bench.started().unwrap();
     assert!(matches!(&work.task, Task::Delete(uid) if uid == "uid-ours"));
-    assert_eq!(bench.take(&work), Outcome::Deleted);
+    assert_eq!(bench.take(&work), WriteResult::Deleted);
     bench.told(Command::Gone(identifier("theirs")));
     let work = bench.started().unwrap();
     let notice = addon("theirs", "theirs", false, 7, Some(written(&work).clone()));
@@ -305,7 +308,7 @@ fn an_api_server_that_is_busy_is_left_alone_as_long_as_it_asks() {
     bench.show("b", "Healthy");
     let a = bench.started().unwrap();
     let busy = Failure::Busy { why: "429".into(), asked: Some(SECOND * 5) };
-    assert_eq!(bench.finish(&a, Err(busy)), Outcome::Failed);
+    assert_eq!(bench.finish(&a, Err(busy)), WriteResult::Failed);
     bench.show("c", "Healthy");
     let mut names = Vec::new();
     while let Some((work, at)) = bench.next() {

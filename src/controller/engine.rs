@@ -1,0 +1,327 @@
+//! Owns the index: takes in what the watches report, and shows and publishes what follows from it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    sync::{mpsc, watch},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    addons::AddonNews,
+    kinds::Kinds,
+    memory::Memory,
+    owners::{Found, OwnerSearch},
+};
+use crate::{
+    api::{Addon, AddonStatus, Identifier},
+    discover::Catalogue,
+    model::Timestamp,
+    publish::{self, Command, Seen},
+    serve::{Pulse, Readiness},
+    summary::{Board, Change, Index, Observation},
+    watch::{News, Report, addon_kind},
+};
+
+/// How long the first lists may take before what is known so far is shown. An add-on with parts of
+/// a kind that isn't listed by then stays as its `Addon` remembers it.
+const FIRST_LISTS: Duration = Duration::from_secs(10);
+
+/// How long owners without labels are looked for before what is known is shown.
+const FIRST_OWNERS: Duration = Duration::from_secs(2);
+
+/// How often the engine shows that it is alive, at least.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// How many reports are taken in before what follows is computed.
+const BATCH: usize = 4096;
+
+/// What readiness waits for.
+pub(super) const READY_WHEN: &str = "sync";
+
+/// What the engine hears.
+pub(super) struct Inputs {
+    pub(super) reports: mpsc::Receiver<Report>,
+    pub(super) addons: mpsc::Receiver<AddonNews>,
+    pub(super) owners: mpsc::Receiver<Found>,
+    pub(super) catalogue: watch::Receiver<Option<Arc<Catalogue>>>,
+}
+
+/// What the engine tells.
+pub(super) struct Outputs {
+    pub(super) board: Arc<Board>,
+    pub(super) publisher: mpsc::Sender<Command>,
+    pub(super) owners: OwnerSearch,
+    pub(super) pulse: Pulse,
+    pub(super) readiness: Readiness,
+}
+
+pub(super) struct Engine {
+    out: Outputs,
+    index: Index,
+    kinds: Kinds,
+    memory: Memory,
+    grace: Duration,
+    started: Instant,
+    stage: Stage,
+    /// Add-ons without components, and when they may go.
+    vanishing: BTreeMap<Identifier, Instant>,
+    covered: bool,
+}
+
+/// How far the start is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Kinds are listed for the first time.
+    Listing,
+    /// Owners without labels are looked for, until then at most.
+    Owners(Instant),
+    /// What is known is shown.
+    Settled,
+}
+
+impl Engine {
+    pub(super) fn new(out: Outputs, grace: Duration) -> Self {
+        Self {
+            out,
+            index: Index::default(),
+            kinds: Kinds::default(),
+            memory: Memory::default(),
+            grace,
+            started: Instant::now(),
+            stage: Stage::Listing,
+            vanishing: BTreeMap::new(),
+            covered: false,
+        }
+    }
+
+    /// Runs until `cancel`, or until nobody listens any more.
+    pub(super) async fn run(mut self, mut from: Inputs, cancel: CancellationToken) {
+        loop {
+            self.out.pulse.beat();
+            let wake = self.wake();
+            tokio::select! {
+                () = cancel.cancelled() => return,
+                Some(report) = from.reports.recv() => {
+                    self.report(report);
+                    for _ in 1..BATCH {
+                        let Ok(report) = from.reports.try_recv() else { break };
+                        self.report(report);
+                    }
+                }
+                Some(news) = from.addons.recv() => self.addons(news).await,
+                Some(found) = from.owners.recv() => self.found(&found),
+                Ok(()) = from.catalogue.changed() => {}
+                () = tokio::time::sleep_until(wake) => {}
+            }
+            let catalogue = from.catalogue.borrow_and_update().clone();
+            self.advance(catalogue.as_deref());
+            if self.stage == Stage::Settled {
+                self.look_for_owners();
+                self.flush().await;
+            }
+        }
+    }
+
+    fn wake(&self) -> Instant {
+        let now = Instant::now();
+        let until_due = self.index.next_due().map(|due| {
+            let left = due.duration_since(Timestamp::now());
+            now + Duration::try_from(left).unwrap_or_default() + Duration::from_millis(1)
+        });
+        let mut wakes = vec![now + HEARTBEAT];
+        match self.stage {
+            Stage::Listing => wakes.push(self.started + FIRST_LISTS),
+            Stage::Owners(deadline) => wakes.push(deadline),
+            Stage::Settled => {
+                wakes.extend(until_due);
+                wakes.extend(self.vanishing.values().min());
+            }
+        }
+        wakes.into_iter().min().map_or(now, |wake| wake.max(now))
+    }
+
+    fn report(&mut self, Report { kind, news }: Report) {
+        let name = kind.group_kind();
+        match news {
+            News::State(state) => {
+                self.kinds.set(&kind, state, &mut self.index);
+                self.covered = false;
+            }
+            News::Left => {
+                self.kinds.leave(&name, &mut self.index);
+                self.covered = false;
+            }
+            // A watch that was told to end may have had a last word on its way.
+            _ if !self.kinds.follows(&name) => {}
+            news => self.objects(&name, news),
+        }
+    }
+
+    fn objects(&mut self, kind: &crate::model::GroupKind, news: News) {
+        let before = self.index.count(kind);
+        match news {
+            News::Listed(observations) => self.index.replace(kind, observations),
+            News::Changed(observation) => self.index.upsert(*observation),
+            News::Gone(key) => self.index.remove(kind, &key),
+            News::State(_) | News::Left => {}
+        }
+        self.covered &= self.index.count(kind) == before;
+    }
+
+    async fn addons(&mut self, news: AddonNews) {
+        let (seen, components) = match news {
+            AddonNews::State(state) => return self.memory.set_state(state),
+            AddonNews::Seen(seen, components) => (seen, components),
+        };
+        match &seen {
+            Seen::Listed(addons) => {
+                let remembered = self.memory.listed(addons);
+                if self.stage == Stage::Listing {
+                    remembered.into_iter().for_each(|observation| self.remember(observation));
+                }
+            }
+            Seen::Changed(addon) => self.memory.changed(addon),
+            Seen::Gone(name) => self.memory.gone(name),
+        }
+        if let Some(news) = components {
+            self.objects(&addon_kind().group_kind(), news);
+        }
+        let orphans = self.orphans(&seen);
+        self.tell(Command::Seen(seen)).await;
+        if self.stage == Stage::Settled {
+            self.vanish(orphans);
+        }
+    }
+
+    /// What an `Addon` remembers counts only where the kind hasn't been listed.
+    fn remember(&mut self, observation: Observation) {
+        let kind = observation.group_kind();
+        if !self.kinds.is_synced(&kind) {
+            self.index.remember(observation);
+        }
+    }
+
+    /// The add-ons among what was seen that have no component.
+    fn orphans(&self, seen: &Seen) -> Vec<Identifier> {
+        let addons: Vec<&Addon> = match seen {
+            Seen::Listed(addons) => addons.iter().collect(),
+            Seen::Changed(addon) => vec![addon],
+            Seen::Gone(_) => Vec::new(),
+        };
+        let identifiers = addons.into_iter().filter_map(|addon| Identifier::new(&addon.spec.identifier));
+        identifiers.filter(|identifier| !self.index.contains(identifier)).collect()
+    }
+
+    fn vanish(&mut self, identifiers: impl IntoIterator<Item = Identifier>) {
+        let at = Instant::now() + self.grace;
+        for identifier in identifiers {
+            self.vanishing.entry(identifier).or_insert(at);
+        }
+    }
+
+    fn found(&mut self, found: &Found) {
+        self.out.owners.answered(found);
+        self.index.link(&found.owner.uid, found.controller.as_ref(), &found.namespace);
+    }
+
+    fn look_for_owners(&mut self) {
+        for (owner, namespace) in self.index.take_unknown_owners() {
+            self.out.owners.search(owner, namespace);
+        }
+    }
+
+    /// Goes through the stages of the start.
+    fn advance(&mut self, catalogue: Option<&Catalogue>) {
+        let Some(catalogue) = catalogue else { return };
+        let now = Instant::now();
+        if self.stage == Stage::Listing {
+            let listed = self.memory.is_known() && self.kinds.has_tried(catalogue);
+            if listed || now >= self.started + FIRST_LISTS {
+                self.look_for_owners();
+                self.stage = Stage::Owners(now + FIRST_OWNERS);
+            }
+        }
+        if let Stage::Owners(deadline) = self.stage {
+            self.look_for_owners();
+            if self.out.owners.is_idle() || now >= deadline {
+                self.settle();
+            }
+        }
+        if self.stage == Stage::Settled {
+            self.kinds.settle_unfollowed(catalogue, &mut self.index);
+        }
+    }
+
+    fn settle(&mut self) {
+        self.stage = Stage::Settled;
+        self.out.readiness.reached(READY_WHEN);
+        let orphans: BTreeSet<Identifier> = self
+            .memory
+            .identifiers()
+            .filter(|identifier| !self.index.contains(identifier))
+            .cloned()
+            .collect();
+        self.vanish(orphans);
+        tracing::info!(after = ?self.started.elapsed(), "all kinds were listed or given up for now");
+    }
+
+    async fn flush(&mut self) {
+        for change in self.index.flush(Timestamp::now()) {
+            match change {
+                Change::Show(mut summary) => {
+                    self.vanishing.remove(&summary.identifier);
+                    let shown = self.out.board.get(summary.identifier.as_str());
+                    let previous: Option<&AddonStatus> = match &shown {
+                        Some(shown) => Some(&shown.status),
+                        None => self.memory.status(&summary.identifier),
+                    };
+                    publish::settle(&mut summary.status, previous);
+                    if shown.as_deref() == Some(&summary) {
+                        continue;
+                    }
+                    let summary = Arc::new(summary);
+                    self.out.board.put(Arc::clone(&summary));
+                    self.tell(Command::Show(summary)).await;
+                }
+                Change::Empty(identifier) => self.vanish([identifier]),
+            }
+        }
+        self.remove_vanished().await;
+        if !std::mem::replace(&mut self.covered, true) {
+            self.out.board.cover(self.kinds.coverage(&self.index));
+        }
+    }
+
+    async fn remove_vanished(&mut self) {
+        let now = Instant::now();
+        let over: Vec<Identifier> = self
+            .vanishing
+            .iter()
+            .filter(|(_, at)| **at <= now)
+            .map(|(identifier, _)| identifier.clone())
+            .collect();
+        for identifier in over {
+            // Components that didn't fit into the Addon may be of a kind that isn't listed yet.
+            if self.memory.is_partial(&identifier) && !self.kinds.all_synced() {
+                self.vanishing.insert(identifier, now + self.grace.max(Duration::from_secs(1)));
+                continue;
+            }
+            self.vanishing.remove(&identifier);
+            if !self.index.contains(&identifier) {
+                self.out.board.remove(&identifier);
+                self.tell(Command::Gone(identifier)).await;
+            }
+        }
+    }
+
+    async fn tell(&self, command: Command) {
+        // Nobody hears it only while everything ends.
+        let _ = self.out.publisher.send(command).await;
+    }
+}

@@ -1,0 +1,138 @@
+//! The rooms wired into `addon-controller`.
+//!
+//! Watches report to the engine, which owns the index. What follows is shown on the board, where
+//! HTTP reads it, and handed to the publisher, which writes it to the API server.
+
+mod addons;
+mod engine;
+mod kinds;
+mod log;
+mod memory;
+mod options;
+mod owners;
+
+use std::{net::SocketAddr, sync::Arc};
+
+use anyhow::{Context, Result, anyhow};
+use kube::Client;
+use tokio::{
+    net::TcpListener,
+    sync::{Semaphore, mpsc, watch},
+    task::JoinSet,
+};
+use tokio_util::sync::CancellationToken;
+
+use self::{
+    addons::AddonReader,
+    engine::{Engine, Inputs, Outputs, READY_WHEN},
+    owners::OwnerSearch,
+};
+pub use self::{log::init as init_log, options::Options};
+use crate::{
+    connect,
+    discover::Selection,
+    metrics::Metrics,
+    publish::{Limits, Publisher},
+    serve::{self, Listen, Pulse, Readiness},
+    summary::Board,
+    watch::{Feed, Fleet, addon_kind, follow},
+};
+
+/// How many reports may wait for the engine before the watches wait for it.
+const QUEUE: usize = 1024;
+
+/// A controller that listens already and watches nothing yet.
+pub struct Controller {
+    options: Options,
+    listener: TcpListener,
+    address: SocketAddr,
+    client: Client,
+}
+
+impl Controller {
+    /// Reads the kubeconfig and listens. Nothing is asked of the API server yet.
+    ///
+    /// # Errors
+    /// What is wrong with the address or the kubeconfig.
+    pub async fn bind(options: Options) -> Result<Self> {
+        let listen = Listen { address: options.listen, insecure_bind: options.insecure_bind };
+        let listener = listen.bind().await?;
+        let address = listener.local_addr().context("can't tell where the server listens")?;
+        let cluster = &options.cluster;
+        let client = connect::client(cluster.kubeconfig.as_deref(), cluster.context.as_deref()).await?;
+        Ok(Self { options, listener, address, client })
+    }
+
+    /// Where the HTTP endpoint is.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Runs until `stop`.
+    ///
+    /// # Errors
+    /// Where a part of it breaks, which ends all of it.
+    pub async fn run(self, stop: CancellationToken) -> Result<()> {
+        tracing::info!("listening on http://{}/", self.address);
+        let mut tasks = self.begin(&stop);
+        let ended = tokio::select! {
+            () = stop.cancelled() => Ok(()),
+            // No part ends by itself. A restart is the way out.
+            Some(ended) = tasks.join_next() => match ended {
+                Ok(name) => Err(anyhow!("{name} ended by itself")),
+                Err(error) => Err(error).context("a part of the controller broke"),
+            },
+        };
+        stop.cancel();
+        while tasks.join_next().await.is_some() {}
+        ended
+    }
+
+    fn begin(self, stop: &CancellationToken) -> JoinSet<&'static str> {
+        let Self { options, listener, client, .. } = self;
+        let prefix = options.label_prefix;
+        let board = Arc::new(Board::default());
+        let metrics = Metrics::default();
+        let pulse = Pulse::default();
+        let readiness = Readiness::waiting_for(READY_WHEN, "the kinds are listed for the first time");
+        let (report, reports) = mpsc::channel(QUEUE);
+        let (addon_news, addons) = mpsc::channel(QUEUE);
+        let (found, owners) = mpsc::channel(QUEUE);
+        let (commands, commanded) = mpsc::channel(QUEUE);
+        let (discovered, catalogue) = watch::channel(None);
+
+        let state = serve::State::new(Arc::clone(&board), &metrics, pulse.clone(), readiness.clone());
+        let serving = serve::run(listener, state, stop.clone());
+
+        let selection = Selection::new(options.include, options.exclude);
+        let fleet = Fleet::new(client.clone(), selection, prefix.clone(), metrics.clone(), report);
+        let watching = fleet.run(discovered, stop.clone());
+
+        let kind = Arc::new(addon_kind());
+        let feed = Feed::new(client.clone(), Arc::clone(&kind), metrics.watch(&kind));
+        let reader = AddonReader::new(prefix.clone());
+        let following = follow(feed, reader, addon_news, Arc::new(Semaphore::new(1)), stop.clone());
+
+        let owner_search = OwnerSearch::new(client.clone(), catalogue.clone(), found);
+        let outputs = Outputs { board, publisher: commands, owners: owner_search, pulse, readiness };
+        let engine = Engine::new(outputs, options.removal_grace);
+        let computing = engine.run(Inputs { reports, addons, owners, catalogue }, stop.clone());
+
+        let count = move |result| metrics.status_write(result);
+        let publishing =
+            Publisher::new(client, prefix, Limits::default(), count).run(commanded, stop.clone());
+
+        let mut tasks = JoinSet::new();
+        tasks.spawn(named("the HTTP server", serving));
+        tasks.spawn(named("the fleet of watches", watching));
+        tasks.spawn(named("the watch of Addon objects", following));
+        tasks.spawn(named("the engine", computing));
+        tasks.spawn(named("the publisher", publishing));
+        tasks
+    }
+}
+
+async fn named(name: &'static str, part: impl Future<Output = ()>) -> &'static str {
+    part.await;
+    name
+}

@@ -1,0 +1,89 @@
+//! Looks up owners that carry no label, on demand.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use kube::Client;
+use tokio::sync::{Semaphore, mpsc, watch};
+
+use crate::{discover::Catalogue, model::Owner, watch::controller_of};
+
+/// How many owners are looked up at the same time.
+const CONCURRENT: usize = 4;
+
+/// How often an owner is asked for that the API server doesn't tell of.
+const TRIES: u32 = 5;
+
+/// An owner that was looked up, and what controls it.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) owner: Owner,
+    pub(super) namespace: String,
+    pub(super) controller: Option<Owner>,
+}
+
+/// Looks up owners in the background and sends what it finds.
+pub(super) struct OwnerSearch {
+    client: Client,
+    catalogue: watch::Receiver<Option<Arc<Catalogue>>>,
+    found: mpsc::Sender<Found>,
+    places: Arc<Semaphore>,
+    /// The `uid`s of the owners that were asked for and not answered.
+    open: HashSet<Box<str>>,
+}
+
+impl OwnerSearch {
+    pub(super) fn new(
+        client: Client,
+        catalogue: watch::Receiver<Option<Arc<Catalogue>>>,
+        found: mpsc::Sender<Found>,
+    ) -> Self {
+        Self { client, catalogue, found, places: Arc::new(Semaphore::new(CONCURRENT)), open: HashSet::new() }
+    }
+
+    /// Whether everything that was asked for was answered.
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Notes an answer.
+    pub(super) fn answered(&mut self, found: &Found) {
+        self.open.remove(&found.owner.uid);
+    }
+
+    /// Looks up `owner`, which controls something in `namespace`.
+    pub(super) fn search(&mut self, owner: Owner, namespace: String) {
+        if !self.open.insert(owner.uid.clone()) {
+            return;
+        }
+        let (client, catalogue) = (self.client.clone(), self.catalogue.borrow().clone().unwrap_or_default());
+        let (found, places) = (self.found.clone(), Arc::clone(&self.places));
+        tokio::spawn(async move {
+            let controller = ask(&client, &catalogue, &places, &owner, &namespace).await;
+            let _ = found.send(Found { owner, namespace, controller }).await;
+        });
+    }
+}
+
+/// What can't be told is as if nothing controlled the owner: what it controls itself is shown as a
+/// component of its own.
+async fn ask(
+    client: &Client,
+    catalogue: &Catalogue,
+    places: &Semaphore,
+    owner: &Owner,
+    namespace: &str,
+) -> Option<Owner> {
+    for attempt in 0..TRIES {
+        let place = places.acquire().await.ok()?;
+        match controller_of(client, catalogue, owner, namespace).await {
+            Ok(controller) => return controller,
+            Err(error) if matches!(error.code(), Some(403 | 404 | 405)) => return None,
+            Err(error) => {
+                tracing::debug!(kind = %owner.kind, name = %owner.name, %error, "an owner can't be looked up")
+            }
+        }
+        drop(place);
+        tokio::time::sleep(Duration::from_secs(1 << attempt)).await;
+    }
+    None
+}

@@ -1,0 +1,283 @@
+//! What may stand on the command line, and what it means.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::Error;
+use crate::{
+    api::{Identifier, LabelPrefix, object_name},
+    model::text,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  # All add-ons of the cluster, the worst first
+  addonctl list
+
+  # What one of them is made of, and what is wrong with it
+  addonctl describe ingress-nginx
+
+  # The same from files: a must-gather, a support bundle, anything in YAML or JSON
+  addonctl list -f must-gather/
+  kubectl get deploy,ds,sts,pod -A -o yaml | addonctl list -f -
+
+  # Make something part of an add-on
+  kubectl label deployment controller addons.x-k8s.io/ingress-nginx=
+
+Exit codes:
+  0   it worked, whatever the health of what it shows
+  1   something could not be reached or read; what could be is shown
+  2   the arguments make no sense
+  12  there is no such add-on";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  addonctl list
+  addonctl list -o wide
+  addonctl list -o json | jq -r '.items[] | select(.status.health != \"Healthy\") | .spec.identifier'
+  addonctl list -f must-gather/ -f extra.yaml
+  helm template ./chart | addonctl list -f -";
+
+const DESCRIBE_EXAMPLES: &str = "\
+Examples:
+  addonctl describe ingress-nginx
+  addonctl describe ingress-nginx -f must-gather/";
+
+/// What is installed in a Kubernetes cluster, what it is made of, and whether it is well
+///
+/// An add-on is every object, of any kind, that carries the label addons.x-k8s.io/IDENTIFIER. Its
+/// health is the worst of theirs.
+#[derive(Debug, Parser)]
+#[command(name = "addonctl", version, after_help = EXAMPLES)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// Colour what is abnormal
+    ///
+    /// By itself only on a terminal, and not with NO_COLOR.
+    #[arg(long = "color", global = true, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
+    pub colour: Colour,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// List the add-ons, the worst first
+    #[command(visible_alias = "get", after_help = LIST_EXAMPLES)]
+    List(ListArgs),
+    /// Show what an add-on is made of, and what is wrong with it
+    #[command(after_help = DESCRIBE_EXAMPLES)]
+    Describe(DescribeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// How to print: json and yaml give an AddonList in order of name
+    #[arg(short, long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
+    output: Format,
+
+    /// Print tables without their header
+    #[arg(long)]
+    no_headers: bool,
+
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DescribeArgs {
+    /// Identifier of the add-on, or name of its Addon object
+    name: String,
+
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+struct SourceArgs {
+    /// Compute from dumps instead of asking a cluster: a file, a folder with .yaml, .yml and .json
+    /// files at any depth, or - for standard input; may be repeated
+    #[arg(
+        short = 'f',
+        long = "filename",
+        value_name = "FILE|DIR|-",
+        conflicts_with_all = ["kubeconfig", "context"]
+    )]
+    files: Vec<PathBuf>,
+
+    /// Prefix of the labels that mark components, for -f
+    #[arg(long, env = "ADDONS_LABEL_PREFIX", default_value_t, value_name = "PREFIX")]
+    label_prefix: LabelPrefix,
+
+    /// Kubeconfig to use instead of those in KUBECONFIG or ~/.kube/config
+    ///
+    /// In a pod without either, its service account is used.
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+
+    /// Context of the kubeconfig to use instead of the current one
+    #[arg(long, value_name = "NAME")]
+    context: Option<String>,
+
+    /// How long to wait for the API server, such as 10s or 2m
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    request_timeout: Duration,
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    Table,
+    Wide,
+    Json,
+    Yaml,
+    Name,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Colour {
+    /// Whether to colour, where `auto` is what the surroundings say.
+    pub fn resolve(self, auto: bool) -> bool {
+        match self {
+            Self::Auto => auto,
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
+
+/// `addonctl list`, resolved.
+pub(super) struct List {
+    pub format: Format,
+    pub headers: bool,
+    pub source: Source,
+}
+
+/// `addonctl describe`, resolved.
+pub(super) struct Describe {
+    /// As it was typed; cleaned.
+    pub name: String,
+    /// The names that the Addon object may have, the likelier first. Never empty, and safe in a URL.
+    pub object_names: Vec<String>,
+    pub source: Source,
+}
+
+/// Where the answer comes from.
+pub(super) enum Source {
+    /// The Addons that the controller wrote.
+    Server(Connection),
+    /// Computed here from files.
+    Files { paths: Vec<PathBuf>, prefix: LabelPrefix },
+}
+
+/// How to reach the API server.
+pub(super) struct Connection {
+    pub kubeconfig: Option<PathBuf>,
+    pub context: Option<String>,
+    /// The longest silence.
+    pub timeout: Duration,
+}
+
+impl ListArgs {
+    pub fn resolve(self) -> List {
+        List { format: self.output, headers: !self.no_headers, source: self.source.resolve() }
+    }
+}
+
+impl DescribeArgs {
+    pub fn resolve(self) -> Result<Describe, Error> {
+        let mut object_names = Vec::new();
+        // Only a name that isn't an identifier in other letters can be the name of an object.
+        let may_be_object = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.');
+        let identifier = Identifier::new(&self.name);
+        if self.name.starts_with(|c: char| c.is_ascii_alphanumeric()) && self.name.bytes().all(may_be_object)
+        {
+            object_names.push(self.name.clone());
+        }
+        object_names.extend(identifier.as_ref().map(object_name).filter(|name| *name != self.name));
+        if object_names.is_empty() {
+            return Err(Error::Name(text::name(&self.name)));
+        }
+        Ok(Describe { name: text::name(&self.name), object_names, source: self.source.resolve() })
+    }
+}
+
+impl SourceArgs {
+    fn resolve(self) -> Source {
+        if self.files.is_empty() {
+            Source::Server(Connection {
+                kubeconfig: self.kubeconfig,
+                context: self.context,
+                timeout: self.request_timeout,
+            })
+        } else {
+            Source::Files { paths: self.files, prefix: self.label_prefix }
+        }
+    }
+}
+
+fn duration(raw: &str) -> Result<Duration, String> {
+    let (number, seconds) = match raw.strip_suffix('m') {
+        Some(number) => (number, 60),
+        None => (raw.strip_suffix('s').unwrap_or(raw), 1),
+    };
+    match number.parse::<u32>() {
+        Ok(number) if number > 0 => Ok(Duration::from_secs(u64::from(number) * seconds)),
+        _ => Err("must be a number of seconds or minutes above 0, such as 10s or 2m".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used)]
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn describe(name: &str) -> Result<Vec<String>, Error> {
+        match Cli::try_parse_from(["addonctl", "describe", "--", name]).expect("arguments").command {
+            Command::Describe(args) => Ok(args.resolve()?.object_names),
+            Command::List(_) => Ok(Vec::new()),
+        }
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_name_is_an_identifier_or_an_object() {
+        assert_eq!(describe("ingress-nginx").expect("names"), ["ingress-nginx"]);
+        assert_eq!(describe("Foo").expect("names"), ["foo-x1cbec737f8"]);
+        assert_eq!(describe("foo-x1cbec737f8").expect("names")[0], "foo-x1cbec737f8");
+        assert_eq!(describe("a..b").expect("names"), ["a..b", "a-b-xf62b42414c"]);
+        for bad in ["", "a/b", "../x", "a b", "ä", "-a", "a?b"] {
+            assert!(matches!(describe(bad), Err(Error::Name(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn files_and_a_cluster_exclude_each_other() {
+        assert!(Cli::try_parse_from(["addonctl", "list", "-f", "x", "--context", "y"]).is_err());
+    }
+
+    #[test]
+    fn times_are_read() {
+        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
+        for bad in ["", "s", "0", "-1s", "1h"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}

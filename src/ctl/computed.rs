@@ -1,0 +1,34 @@
+use kube::ResourceExt;
+
+use crate::{
+    api::{Addon, AddonSpec, object_name},
+    model::Timestamp,
+    summary::{Census, Summary, summarize},
+};
+
+/// An add-on that was computed here rather than read from the API server, with every component.
+pub(super) struct Computed {
+    /// As the controller would write it.
+    pub addon: Addon,
+    /// Since when it is so, where its components say.
+    pub since: Option<Timestamp>,
+}
+
+/// The add-ons in what was found, the worst first.
+pub(super) fn addons(census: Census, now: Timestamp) -> Vec<Computed> {
+    summarize(census, now).into_iter().map(Computed::from).collect()
+}
+
+impl From<Summary> for Computed {
+    fn from(summary: Summary) -> Self {
+        let Summary { identifier, status, since } = summary;
+        let mut addon = Addon::new(&object_name(&identifier), AddonSpec { identifier: identifier.into() });
+        addon.status = Some(status);
+        Self { addon, since }
+    }
+}
+
+/// Puts add-ons into the order of their names.
+pub(super) fn sort_by_name(addons: &mut [Computed]) {
+    addons.sort_by_key(|computed| computed.addon.name_any());
+}

@@ -1,0 +1,205 @@
+use std::{fmt::Write as _, iter};
+
+use kube::ResourceExt;
+
+use super::{
+    Error, Exit, Io,
+    age::age,
+    args::{Describe, Source},
+    computed, files,
+    server::Server,
+    table::{Cell, NONE, Table, health_style, paint},
+    wrap::wrap,
+};
+use crate::{
+    api::{Addon, AddonStatus, ComponentStatus, condition},
+    model::{Health, Timestamp},
+};
+
+/// Columns of what stands below a component.
+const INDENT: usize = 4;
+
+/// Columns of a field's name.
+const FIELD: usize = 13;
+
+/// `addonctl describe`.
+pub(super) async fn run(args: &Describe, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
+    let not_found = || Error::NotFound { name: args.name.clone() };
+    let (text, exit) = match &args.source {
+        Source::Server(connection) => {
+            let addon =
+                Server::new(connection).await?.addon(&args.object_names).await?.ok_or_else(not_found)?;
+            let since = ready_since(&addon);
+            (describe(&addon, since, io.now, colour), Exit::Success)
+        }
+        Source::Files { paths, prefix } => {
+            let found = files::read(paths, prefix, io.stdin, io.now);
+            found.report.problems(io.stderr)?;
+            let addons = computed::addons(found.census, found.taken);
+            let named = |name: &&String| addons.iter().find(|computed| computed.addon.name_any() == **name);
+            let computed = args.object_names.iter().find_map(|name| named(&name)).ok_or_else(not_found)?;
+            (describe(&computed.addon, computed.since, found.taken, colour), found.report.exit())
+        }
+    };
+    io.stdout.write_all(text.as_bytes())?;
+    io.stdout.flush()?;
+    Ok(exit)
+}
+
+fn ready_since(addon: &Addon) -> Option<Timestamp> {
+    let conditions = &addon.status.as_ref()?.conditions;
+    Some(conditions.iter().find(|condition| condition.kind == condition::READY)?.last_transition_time.0)
+}
+
+/// An add-on for people: itself, then its components, those first that need eyes.
+fn describe(addon: &Addon, since: Option<Timestamp>, now: Timestamp, colour: bool) -> String {
+    let unwritten = AddonStatus { health: Health::Unknown.to_string(), ..AddonStatus::default() };
+    let status = addon.status.as_ref().unwrap_or(&unwritten);
+    let mut text = String::new();
+    header(&mut text, addon, status, since, now, colour);
+    if status.components.is_empty() {
+        field(&mut text, "Components", NONE);
+    } else {
+        text.push_str("\nComponents:\n");
+        components(&mut text, &status.components, now, colour);
+    }
+    if status.omitted > 0 {
+        let name = &addon.spec.identifier;
+        let note = format!(
+            "{} more components are counted and not listed here, none worse than these. The controller serves \
+             all of them at /api/v1alpha1/addons/{name}.",
+            status.omitted
+        );
+        text.push('\n');
+        lines(&mut text, &note, 0);
+    }
+    text
+}
+
+fn header(
+    text: &mut String,
+    addon: &Addon,
+    status: &AddonStatus,
+    since: Option<Timestamp>,
+    now: Timestamp,
+    colour: bool,
+) {
+    field(text, "Name", &addon.name_any());
+    field(text, "Identifier", &addon.spec.identifier);
+    let health = paint(&status.health, health_style(&status.health), colour);
+    field(
+        text,
+        "Health",
+        &if status.reason.is_empty() { health } else { format!("{health} ({})", status.reason) },
+    );
+    field(text, "Message", &status.message);
+    field(text, "Ready", &status.ready);
+    field(text, "Since", &since.map(|since| format!("{} ({since})", age(since, now))).unwrap_or_default());
+    field(text, "Version", status.version.as_deref().unwrap_or_default());
+    for fact in &status.facts {
+        field(text, &fact.name, &fact.value);
+    }
+    if let Some(observed) = status.conditions.iter().find(|condition| condition.kind == condition::OBSERVED) {
+        field(text, "Observed", &sentence(&observed.status, &observed.reason, &observed.message));
+    }
+    if !status.installs.is_empty() {
+        let mut table = Table::new(["INSTALL", "HEALTH", "READY"]);
+        for install in &status.installs {
+            table.push(vec![
+                install.name.as_str().into(),
+                Cell::health(&install.health),
+                install.ready.as_str().into(),
+            ]);
+        }
+        text.push_str("\nInstalls:\n");
+        text.push_str(&table.render(true, colour));
+    }
+}
+
+fn components(text: &mut String, components: &[ComponentStatus], now: Timestamp, colour: bool) {
+    let mut table = Table::new(["HEALTH", "REASON", "COMPONENT"]);
+    for component in components {
+        table.push(vec![
+            Cell::health(&component.health),
+            component.reason.as_str().into(),
+            title(component, components).into(),
+        ]);
+    }
+    let rows = table.lines(true, colour);
+    for (row, component) in rows.iter().zip(iter::once(None).chain(components.iter().map(Some))) {
+        text.push_str(row);
+        text.push('\n');
+        if let Some(component) = component {
+            details(text, component, now);
+        }
+    }
+}
+
+/// Kind and name, with the group where another component's kind has the same name, and what else
+/// tells it apart.
+fn title(component: &ComponentStatus, all: &[ComponentStatus]) -> String {
+    let ComponentStatus { group, kind, namespace, name, install, .. } = component;
+    let mut title = kind.clone();
+    if !group.is_empty() && all.iter().any(|other| other.kind == *kind && other.group != *group) {
+        title = format!("{title}.{group}");
+    }
+    title.push(' ');
+    if !namespace.is_empty() {
+        title = format!("{title}{namespace}/");
+    }
+    title.push_str(name);
+    if !install.is_empty() {
+        title = format!("{title} [{install}]");
+    }
+    if component.importance.as_deref() == Some("informational") {
+        title.push_str(" (informational)");
+    }
+    title
+}
+
+/// Why a component isn't well: its message, its cause and what its own conditions say besides.
+fn details(text: &mut String, component: &ComponentStatus, now: Timestamp) {
+    if Health::parse(&component.health) == Health::Healthy {
+        return;
+    }
+    let since = component.since.as_ref().map(|since| format!("for {}", age(since.0, now)));
+    let message = [since.as_deref(), Some(component.message.as_str()).filter(|message| !message.is_empty())];
+    lines(text, &message.into_iter().flatten().collect::<Vec<_>>().join(": "), INDENT);
+    if let Some(cause) = &component.cause {
+        let place = if cause.namespace.is_empty() { String::new() } else { format!("{}/", cause.namespace) };
+        let message = if component.message.contains(&cause.message) { "" } else { &cause.message };
+        let object = format!("cause: {} {place}{}", cause.kind, cause.name);
+        lines(text, &sentence(&object, &cause.reason, message), INDENT);
+    }
+    for condition in &component.conditions {
+        let message = if component.message.contains(&condition.message) { "" } else { &condition.message };
+        let state = format!("{}={}", condition.kind, condition.status);
+        lines(text, &sentence(&state, &condition.reason, message), INDENT);
+    }
+}
+
+/// `head`, a reason in brackets and a message, as far as there are any.
+fn sentence(head: &str, reason: &str, message: &str) -> String {
+    let reason = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+    let message = if message.is_empty() { String::new() } else { format!(": {message}") };
+    format!("{head}{reason}{message}")
+}
+
+fn field(text: &mut String, name: &str, value: &str) {
+    let value = if value.is_empty() { NONE } else { value };
+    let mut name = format!("{name}:");
+    for line in wrap(value, FIELD) {
+        // Writing to a String can't fail.
+        let _ = writeln!(text, "{name:FIELD$}{line}");
+        name.clear();
+    }
+}
+
+fn lines(text: &mut String, content: &str, indent: usize) {
+    for line in wrap(content, indent) {
+        let _ = writeln!(text, "{:indent$}{line}", "");
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+use std::io::{self, Write};
+
+use thiserror::Error;
+
+use super::Exit;
+use crate::connect::ConnectError;
+
+/// Why a command gave no answer.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// There is no usable configuration of a cluster.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The API server could not be reached, or broke off.
+    #[error("can't reach the API server at {server}: {cause}")]
+    Unreachable {
+        /// Its address.
+        server: String,
+        /// The innermost cause.
+        cause: String,
+    },
+    /// The API server doesn't know who asks.
+    #[error("the API server at {server} doesn't accept these credentials: {message}")]
+    Unauthorized {
+        /// Its address.
+        server: String,
+        /// What it said.
+        message: String,
+    },
+    /// The user may not do this.
+    #[error("the API server refused: {0}")]
+    Forbidden(String),
+    /// The `Addon` resource isn't installed.
+    #[error("the cluster at {server} has no resource addons.addons.x-k8s.io")]
+    NotInstalled {
+        /// Its address.
+        server: String,
+    },
+    /// Another answer than was asked for.
+    #[error("the API server at {server} answered {code}: {message}")]
+    Server {
+        /// Its address.
+        server: String,
+        /// The HTTP status.
+        code: u16,
+        /// What it said.
+        message: String,
+    },
+    /// An answer that can't be understood.
+    #[error("can't understand the answer of the API server at {server}: {cause}")]
+    Answer {
+        /// Its address.
+        server: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// There is no such add-on.
+    #[error("there is no add-on '{name}'")]
+    NotFound {
+        /// What was asked for.
+        name: String,
+    },
+    /// A name that no add-on can have.
+    #[error("'{0}' must be an identifier or the name of an Addon object: letters, digits, '-', '_' and '.'")]
+    Name(String),
+    /// Results could not be written.
+    #[error("can't write the result: {0}")]
+    Output(#[from] io::Error),
+    /// Results could not be put into the format that was asked for.
+    #[error("can't write the result: {0}")]
+    Format(String),
+}
+
+impl Error {
+    /// How the program ends.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::NotFound { .. } => Exit::NotFound,
+            Self::Name(_) => Exit::Usage,
+            _ => Exit::Failure,
+        }
+    }
+
+    /// What to do about it.
+    fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Connect(_) => {
+                Some("choose a cluster with --kubeconfig or --context; -f FILE reads files instead")
+            }
+            Self::Unreachable { .. } => {
+                Some("is the cluster up, and is this the right --context? -f FILE reads files instead")
+            }
+            Self::Unauthorized { .. } => Some("log in again, or choose another --context"),
+            Self::Forbidden(_) => Some("ask for 'get' and 'list' on addons.addons.x-k8s.io"),
+            Self::NotInstalled { .. } => {
+                Some("install it with 'kubectl apply -k deploy/'; -f FILE reads files instead")
+            }
+            Self::NotFound { .. } => {
+                Some("'addonctl list' shows those that there are, with the same -f or --context")
+            }
+            Self::Server { .. } | Self::Answer { .. } | Self::Name(_) | Self::Output(_) | Self::Format(_) => {
+                None
+            }
+        }
+    }
+
+    /// Prints the error in one line, and a hint in another.
+    pub(super) fn print(&self, stderr: &mut dyn Write) -> io::Result<()> {
+        writeln!(stderr, "error: {self}")?;
+        self.hint().map_or(Ok(()), |hint| writeln!(stderr, "hint: {hint}"))
+    }
+}

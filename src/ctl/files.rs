@@ -1,0 +1,74 @@
+//! What `-f` reads.
+
+use std::{
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use super::Exit;
+use crate::{
+    api::LabelPrefix,
+    dump::{Problem, Reader},
+    model::Timestamp,
+    summary::{Census, Observation},
+};
+
+/// What was found in files.
+pub(super) struct FromFiles {
+    pub census: Census,
+    /// When the files were made: the clock that their verdicts are taken by.
+    pub taken: Timestamp,
+    pub report: Report,
+}
+
+/// How well the reading went.
+pub(super) struct Report {
+    problems: Vec<Problem>,
+    seen: usize,
+    skipped: usize,
+}
+
+/// Reads everything at `paths`. `now` is the latest that the files can have been made.
+pub(super) fn read(
+    paths: &[PathBuf],
+    prefix: &LabelPrefix,
+    stdin: &mut (dyn Read + Send),
+    now: Timestamp,
+) -> FromFiles {
+    let mut reader =
+        Reader::new(|object| object.labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
+    for path in paths {
+        if path == Path::new("-") {
+            reader.stream("standard input", &mut *stdin);
+        } else {
+            reader.path(path);
+        }
+    }
+    let dump = reader.finish();
+    let observations = dump.objects.iter().filter_map(|object| Observation::of(object, prefix)).collect();
+    FromFiles {
+        census: Census { observations, links: dump.links, ..Census::default() },
+        // Where no object tells any time, no verdict depends on it: then the answer must not
+        // change from one run to the next either.
+        taken: dump.taken.map_or(Timestamp::UNIX_EPOCH, |taken| taken.min(now)),
+        report: Report { problems: dump.problems, seen: dump.seen, skipped: dump.skipped },
+    }
+}
+
+impl Report {
+    /// Says what could not be read.
+    pub fn problems(&self, stderr: &mut dyn Write) -> io::Result<()> {
+        self.problems.iter().try_for_each(|problem| writeln!(stderr, "error: {problem}"))
+    }
+
+    /// Says how much was read, for where nothing came of it.
+    pub fn extent(&self, stderr: &mut dyn Write) -> io::Result<()> {
+        let Self { seen, skipped, .. } = self;
+        writeln!(stderr, "note: {seen} objects were read, {skipped} documents are no Kubernetes objects")
+    }
+
+    /// [`Exit::Success`] where everything was read.
+    pub fn exit(&self) -> Exit {
+        if self.problems.is_empty() { Exit::Success } else { Exit::Failure }
+    }
+}

@@ -1,0 +1,200 @@
+//! Addons from the API server.
+
+use http::{Request, header::ACCEPT};
+use kube::Client;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::{Error, args::Connection, columns, table};
+use crate::{
+    api::{Addon, GROUP, VERSION},
+    connect::{self, ConnectError},
+    model::text,
+};
+
+/// What the API server prints tables as; a server that can't gives the objects.
+const AS_TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+
+/// An API server, ready to be asked.
+pub(super) struct Server {
+    client: Client,
+    address: String,
+}
+
+impl Server {
+    /// Reads the configuration. Nothing is asked yet.
+    pub async fn new(connection: &Connection) -> Result<Self, Error> {
+        let kubeconfig = connection.kubeconfig.as_deref();
+        let mut config = connect::config(kubeconfig, connection.context.as_deref()).await?;
+        config.connect_timeout = Some(connection.timeout);
+        config.read_timeout = Some(connection.timeout);
+        config.write_timeout = Some(connection.timeout);
+        let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
+        let client = Client::try_from(config).map_err(ConnectError::Client)?;
+        Ok(Self { client, address })
+    }
+
+    /// All Addons as the API server prints them, the worst first, in one request.
+    pub async fn table(&self) -> Result<ServerTable, Error> {
+        let path = format!("/apis/{GROUP}/{VERSION}/addons?includeObject=None");
+        let mut table: ServerTable = self.get(&path, AS_TABLE).await?;
+        table.sort();
+        Ok(table)
+    }
+
+    /// All Addons as an `AddonList`, in order of name, in one request.
+    pub async fn list(&self) -> Result<Value, Error> {
+        let mut list: Value =
+            self.get(&format!("/apis/{GROUP}/{VERSION}/addons"), "application/json").await?;
+        if let Some(items) = list["items"].as_array_mut() {
+            items.sort_by(|a, b| a["metadata"]["name"].as_str().cmp(&b["metadata"]["name"].as_str()));
+            for metadata in items.iter_mut().filter_map(|item| item["metadata"].as_object_mut()) {
+                metadata.remove("managedFields");
+            }
+        }
+        Ok(list)
+    }
+
+    /// The first Addon that has one of `names`; `None` where there is none.
+    pub async fn addon(&self, names: &[String]) -> Result<Option<Addon>, Error> {
+        for name in names {
+            match self.get(&format!("/apis/{GROUP}/{VERSION}/addons/{name}"), "application/json").await {
+                Ok(addon) => return Ok(Some(addon)),
+                Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str, accept: &str) -> Result<T, Error> {
+        let request = Request::get(path).header(ACCEPT, accept).body(Vec::new());
+        let request = request.map_err(|error| self.answer(&error))?;
+        let mut value: Value =
+            self.client.request(request).await.map_err(|error| meaning(&error, self.address.clone()))?;
+        clean(&mut value);
+        serde_json::from_value(value).map_err(|error| self.answer(&error))
+    }
+
+    fn answer(&self, cause: &impl std::error::Error) -> Error {
+        Error::Answer { server: self.address.clone(), cause: text::message(&cause.to_string()) }
+    }
+}
+
+/// What an error of the client means to who asked.
+fn meaning(error: &kube::Error, server: String) -> Error {
+    let status = match error {
+        kube::Error::Api(status) => status,
+        kube::Error::SerdeError(cause) => {
+            return Error::Answer { server, cause: text::message(&cause.to_string()) };
+        }
+        kube::Error::Auth(_) => return Error::Unauthorized { server, message: root_cause(error) },
+        _ => return Error::Unreachable { server, cause: root_cause(error) },
+    };
+    let message = text::message(&status.message);
+    match status.code {
+        401 => Error::Unauthorized { server, message },
+        403 => Error::Forbidden(message),
+        // Of a resource that it doesn't serve, the API server knows no details.
+        404 => match &status.details {
+            Some(details) if !details.name.is_empty() => Error::NotFound { name: text::name(&details.name) },
+            _ => Error::NotInstalled { server },
+        },
+        code => Error::Server { server, code, message },
+    }
+}
+
+/// What the innermost error says: the others only say where they stood.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    text::message(&cause.to_string())
+}
+
+/// Cleans every text in an answer: who may write an Addon may put terminal sequences into it.
+fn clean(value: &mut Value) {
+    match value {
+        Value::String(raw) => *raw = text::whole(raw),
+        Value::Array(items) => items.iter_mut().for_each(clean),
+        Value::Object(fields) => fields.values_mut().for_each(clean),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A table as the API server prints it (`meta.k8s.io/v1`).
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ServerTable {
+    column_definitions: Vec<Column>,
+    #[serde(default)]
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Column {
+    name: String,
+    /// 0 in every table, above that only in wide ones.
+    #[serde(default)]
+    priority: i32,
+}
+
+#[derive(Debug, Deserialize)]
+struct Row {
+    cells: Vec<Value>,
+}
+
+impl ServerTable {
+    /// The names of the objects.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().filter_map(|row| row.cells.first()?.as_str())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The same for our printer.
+    pub fn table(&self, wide: bool) -> table::Table {
+        let shown: Vec<(usize, &Column)> = self
+            .column_definitions
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| wide || column.priority == 0)
+            .collect();
+        let mut table = table::Table::new(shown.iter().map(|(_, column)| column.name.to_uppercase()));
+        for row in &self.rows {
+            let cell = |(index, column): &(usize, &Column)| {
+                let text = shown_text(row.cells.get(*index));
+                if column.is_health() { table::Cell::health(&text) } else { text.into() }
+            };
+            table.push(shown.iter().map(cell).collect());
+        }
+        table
+    }
+
+    fn sort(&mut self) {
+        let Some(health) = self.column_definitions.iter().position(Column::is_health) else { return };
+        self.rows.sort_by_cached_key(|row| {
+            (columns::rank(&shown_text(row.cells.get(health))), shown_text(row.cells.first()))
+        });
+    }
+}
+
+impl Column {
+    fn is_health(&self) -> bool {
+        self.name.eq_ignore_ascii_case(columns::HEALTH)
+    }
+}
+
+fn shown_text(cell: Option<&Value>) -> String {
+    match cell {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! The same objects from files instead of a cluster: YAML, JSON, lists and folders of them.
+//!
+//! Dumps are made by many tools and by hand, so reading is forgiving: whatever is no Kubernetes
+//! object is passed over, a broken document is reported with its place and the rest is read.
+//! Nothing that a file holds can make reading fail as a whole, run out of bounds or panic.
+
+mod clock;
+mod document;
+mod files;
+mod kinds;
+mod node;
+mod problem;
+mod reader;
+mod split;
+mod unique;
+
+pub use problem::{Place, Problem};
+pub use reader::{Dump, Reader};
+
+/// The most bytes that one file may have.
+pub const MAX_FILE_BYTES: usize = 256 << 20;
+
+/// How deep folders are read.
+pub const MAX_FOLDERS: usize = 32;
+
+/// How many broken documents one file may have before the rest of it is left unread.
+pub const MAX_BROKEN: usize = 100;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! What a document is made of, as far as it is read: `data`, and with it every Secret, is skipped
+//! before it is held.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Value};
+
+use super::clock;
+use crate::model::{Timestamp, decode::Raw};
+
+/// A part of a document.
+#[derive(Debug)]
+pub(super) enum Node {
+    Mapping(Box<Mapping>),
+    Sequence(Vec<Node>),
+    /// Text, a number, a truth value or nothing at all.
+    Scalar,
+}
+
+/// A mapping: an object, a list of objects or something else.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    pub raw: Raw,
+    /// Whether `metadata` has a name, which a list never has.
+    pub named: bool,
+    pub namespaced: bool,
+    /// 0 where there is none.
+    pub resource_version: u64,
+    /// The newest moment that it tells of.
+    pub newest: Option<Timestamp>,
+    /// Labels whose value was no text.
+    pub odd_labels: Vec<String>,
+    /// What `items` holds, where there is such a field.
+    pub items: Option<Vec<Node>>,
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Nodes)
+    }
+}
+
+struct Nodes;
+
+impl<'de> Visitor<'de> for Nodes {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
+        let mut fields = Map::new();
+        let mut items = None;
+        while let Some(key) = access.next_key::<String>()? {
+            match key.as_str() {
+                "apiVersion" | "kind" | "metadata" | "spec" | "status" => {
+                    fields.insert(key, access.next_value()?);
+                }
+                "items" => items = Some(access.next_value()?),
+                _ => {
+                    access.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        mapping(fields, items).map_err(serde::de::Error::custom)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
+        let mut nodes = Vec::new();
+        while let Some(node) = access.next_element()? {
+            nodes.push(node);
+        }
+        Ok(Node::Sequence(nodes))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_i128<E>(self, _: i128) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_u128<E>(self, _: u128) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_bytes<E>(self, _: &[u8]) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_none<E>(self) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+        Node::deserialize(deserializer)
+    }
+}
+
+fn mapping(mut fields: Map<String, Value>, items: Option<Node>) -> Result<Node, serde_json::Error> {
+    let newest = fields.values().filter_map(clock::newest).max();
+    let odd_labels = labels_to_text(fields.get_mut("metadata"));
+    let text = |key: &str| fields.get("metadata")?.get(key)?.as_str().filter(|text| !text.is_empty());
+    Ok(Node::Mapping(Box::new(Mapping {
+        named: text("name").is_some(),
+        namespaced: text("namespace").is_some(),
+        resource_version: text("resourceVersion").and_then(|version| version.parse().ok()).unwrap_or(0),
+        newest,
+        odd_labels,
+        raw: Raw::deserialize(Value::Object(fields))?,
+        items: match items {
+            Some(Node::Sequence(nodes)) => Some(nodes),
+            Some(Node::Scalar) => Some(Vec::new()),
+            Some(Node::Mapping(_)) | None => None,
+        },
+    })))
+}
+
+/// Takes a label without a value for an empty one, as the API server does, and one with a number
+/// or a truth value for its text, which the API server refuses: the keys of these come back.
+fn labels_to_text(metadata: Option<&mut Value>) -> Vec<String> {
+    let mut odd = Vec::new();
+    let labels = metadata.and_then(|metadata| metadata.get_mut("labels")).and_then(Value::as_object_mut);
+    for (key, value) in labels.into_iter().flatten() {
+        match value {
+            Value::Null => *value = Value::String(String::new()),
+            Value::Bool(_) | Value::Number(_) => {
+                odd.push(key.clone());
+                *value = Value::String(value.to_string());
+            }
+            Value::String(_) | Value::Array(_) | Value::Object(_) => {}
+        }
+    }
+    odd
+}

@@ -1,0 +1,73 @@
+use std::{fmt, io};
+
+use thiserror::Error;
+
+use super::{MAX_BROKEN, MAX_FILE_BYTES, MAX_FOLDERS};
+
+/// Something in a dump that could not be read. Everything else was.
+#[derive(Debug, Error)]
+pub enum Problem {
+    /// A file or folder could not be opened or read.
+    #[error("can't read {path}: {cause}")]
+    Unreadable {
+        /// The file or folder.
+        path: String,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+    /// A file is larger than [`MAX_FILE_BYTES`].
+    #[error("{path} is larger than {} MiB: split it into several files", MAX_FILE_BYTES >> 20)]
+    TooLarge {
+        /// The file.
+        path: String,
+    },
+    /// Folders lie deeper in each other than [`MAX_FOLDERS`].
+    #[error("{path} lies more than {MAX_FOLDERS} folders deep and was not read")]
+    TooDeep {
+        /// The folder.
+        path: String,
+    },
+    /// A document is neither YAML nor JSON.
+    #[error("{place}: broken document: {message}")]
+    Broken {
+        /// Where the reader stopped.
+        place: Place,
+        /// What it said.
+        message: String,
+    },
+    /// A file has more than [`MAX_BROKEN`] broken documents.
+    #[error("{place}: more than {MAX_BROKEN} broken documents: the rest of the file was not read")]
+    TooManyBroken {
+        /// Where reading ended.
+        place: Place,
+    },
+    /// The value of a label is a number or a truth value, which an API server refuses. The object
+    /// was read as if the value were text.
+    #[error("{place}: label {key} of {object} isn't text: put its value into quotes")]
+    LabelNotText {
+        /// The document with the object.
+        place: Place,
+        /// Kind and name of the object.
+        object: String,
+        /// The label's key.
+        key: String,
+    },
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, as it was named; cleaned.
+    pub path: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The document within the file, from 1. Empty documents aren't counted.
+    pub document: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{} (document {})", self.path, self.line, self.document)
+    }
+}

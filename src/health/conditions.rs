@@ -1,0 +1,173 @@
+//! Conditions as controllers really write them, in one form.
+//!
+//! A list or a map, a status in any case or as a boolean, entries without a type, a type that stands
+//! there twice: research into what other tools stumble over found them all in the wild.
+
+use std::cmp::Reverse;
+
+use serde_json::Value;
+
+use super::{
+    convention::roles::{Role, role},
+    subject::generation,
+};
+use crate::model::{Condition, ConditionStatus, decode, text};
+
+/// One condition, and whether its failing counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) condition: Condition,
+    /// Its `severity` is `Info` or `Warning` (Cluster API, Knative): it is shown and never reddens.
+    pub(super) mild: bool,
+}
+
+/// The conditions in `value`, in order of type, each type once: of duplicates the one that changed
+/// last, and of those that changed together the worst.
+pub(super) fn read(value: Option<&Value>) -> Vec<Reading> {
+    let mut readings: Vec<Reading> = match value {
+        Some(Value::Array(items)) => items.iter().filter_map(|item| reading(None, item)).collect(),
+        Some(Value::Object(map)) => map.iter().filter_map(|(key, item)| reading(Some(key), item)).collect(),
+        _ => return Vec::new(),
+    };
+    if readings.len() > 1 {
+        readings.sort_by(|a, b| a.condition.kind.cmp(&b.condition.kind).then_with(|| key(a).cmp(&key(b))));
+        readings.dedup_by(|later, first| later.condition.kind == first.condition.kind);
+    }
+    readings
+}
+
+/// Orders the readings of one type: the one to keep first.
+fn key(reading: &Reading) -> impl Ord + '_ {
+    let Condition { kind, status, reason, message, last_transition, observed_generation } =
+        &reading.condition;
+    let bad = match role(kind) {
+        Role::Negative | Role::Activity | Role::Renewal | Role::Pause => ConditionStatus::True,
+        Role::Summary(_) | Role::Positive | Role::Neutral => ConditionStatus::False,
+    };
+    let badness = match status {
+        status if *status == bad => 2,
+        ConditionStatus::Unknown | ConditionStatus::Other(_) => 1,
+        ConditionStatus::True | ConditionStatus::False => 0,
+    };
+    let newest_and_worst = Reverse((*last_transition, badness));
+    (newest_and_worst, status.as_str(), reason, message, observed_generation, reading.mild)
+}
+
+fn reading(key: Option<&String>, value: &Value) -> Option<Reading> {
+    let field = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    let kind = match (field("type"), key) {
+        ("", Some(key)) => text::word(key),
+        (kind, _) => text::word(kind),
+    };
+    // The early map form may hold the bare status.
+    let said = if value.is_object() { value.get("status") } else { key.and(Some(value)) };
+    if kind.is_empty() || !(value.is_object() || said.is_some()) {
+        return None;
+    }
+    let severity = field("severity");
+    Some(Reading {
+        condition: Condition {
+            kind,
+            status: said.map_or(ConditionStatus::Unknown, status),
+            reason: text::word(field("reason")),
+            message: text::message(field("message")),
+            last_transition: decode::time(value.get("lastTransitionTime")),
+            observed_generation: value.get("observedGeneration").and_then(generation),
+        },
+        mild: ["Info", "Warning"].iter().any(|mild| severity.eq_ignore_ascii_case(mild)),
+    })
+}
+
+fn status(value: &Value) -> ConditionStatus {
+    let word = match value {
+        Value::Bool(true) => return ConditionStatus::True,
+        Value::Bool(false) => return ConditionStatus::False,
+        Value::String(word) => word.trim(),
+        _ => return ConditionStatus::Unknown,
+    };
+    if word.eq_ignore_ascii_case("true") {
+        ConditionStatus::True
+    } else if word.eq_ignore_ascii_case("false") {
+        ConditionStatus::False
+    } else if word.is_empty() || word.eq_ignore_ascii_case("unknown") {
+        ConditionStatus::Unknown
+    } else {
+        ConditionStatus::Other(text::word(word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn brief(value: &Value) -> Vec<(String, String)> {
+        let brief = |r: Reading| (r.condition.kind, r.condition.status.as_str().to_owned());
+        read(Some(value)).into_iter().map(brief).collect()
+    }
+
+    fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+        expected.iter().map(|(kind, status)| ((*kind).to_owned(), (*status).to_owned())).collect()
+    }
+
+    #[test]
+    fn every_spelling_comes_out_in_one_form() {
+        let spellings = json!([
+            {"type": "C", "status": "true"}, {"type": "B", "status": false}, {"type": "A", "status": "UNKNOWN"},
+            {"type": "D", "status": "Degraded"}, {"type": "E"}, {"type": "F", "status": 1},
+            {"type": "", "status": "True"}, {"status": "True"}, "Ready", null, 3, ["Ready"],
+        ]);
+        let expected = [
+            ("A", "Unknown"),
+            ("B", "False"),
+            ("C", "True"),
+            ("D", "Degraded"),
+            ("E", "Unknown"),
+            ("F", "Unknown"),
+        ];
+        assert_eq!(brief(&spellings), pairs(&expected));
+    }
+
+    #[test]
+    fn a_map_is_keyed_by_type() {
+        let map =
+            json!({"Ready": {"status": "True"}, "x": {"type": "Synced", "status": false}, "Old": "False"});
+        assert_eq!(brief(&map), pairs(&[("Old", "False"), ("Ready", "True"), ("Synced", "False")]));
+    }
+
+    #[test]
+    fn of_duplicates_the_newest_counts_then_the_worst() {
+        let twins = json!([
+            {"type": "Ready", "status": "False", "lastTransitionTime": "2025-03-01T10:00:00Z"},
+            {"type": "Ready", "status": "True", "lastTransitionTime": "2025-03-01T11:00:00Z"},
+            {"type": "Ready", "status": "False"},
+            {"type": "Synced", "status": "True"}, {"type": "Synced", "status": "False"},
+            {"type": "Stalled", "status": "False"}, {"type": "Stalled", "status": "True"},
+        ]);
+        assert_eq!(brief(&twins), pairs(&[("Ready", "True"), ("Stalled", "True"), ("Synced", "False")]));
+    }
+
+    #[test]
+    fn generations_and_times_are_read_leniently() {
+        let read = |value: Value| read(Some(&value)).remove(0).condition;
+        let odd = read(
+            json!([{"type": "A", "observedGeneration": "7", "lastTransitionTime": "2025-03-01T10:00:00+0000"}]),
+        );
+        assert_eq!(odd.observed_generation, Some(7));
+        assert!(odd.last_transition.is_some());
+        let hash = read(
+            json!([{"type": "A", "observedGeneration": "5d41402abc4b", "lastTransitionTime": "just now"}]),
+        );
+        assert_eq!((hash.observed_generation, hash.last_transition), (None, None));
+    }
+
+    #[test]
+    fn text_is_cleaned_where_it_enters() {
+        let long = "x".repeat(1 << 20);
+        let readings = read(Some(&json!([{"type": "A\u{1b}", "reason": "B\0", "message": long}])));
+        let condition = &readings[0].condition;
+        assert_eq!((&*condition.kind, &*condition.reason), ("A\u{fffd}", "B\u{fffd}"));
+        assert_eq!(condition.message.len(), text::MESSAGE_BYTES);
+    }
+}

@@ -1,0 +1,147 @@
+//! Conditions by role. The order in which they stand never matters.
+
+use super::{
+    Evidence,
+    roles::{Role, VETOES, role},
+    words::{self, Tone, tone, tone_of},
+};
+use crate::{
+    health::{Finding, conditions::Reading},
+    model::{Condition, ConditionStatus, Health},
+};
+
+/// What `conditions` (in order of type, each once) say together. `None` where none of them tells
+/// anything about health.
+pub(super) fn judge(conditions: &[Reading]) -> Option<Evidence> {
+    let (condition, finding) = decide(conditions)?;
+    Some(Evidence {
+        finding,
+        rule: format!("convention/condition-{}", condition.kind).into(),
+        generation: condition.observed_generation,
+    })
+}
+
+/// The first condition that reports a failure by itself: a negative one that is True.
+pub(in crate::health) fn failing(conditions: &[Reading]) -> Option<&Condition> {
+    let fails = |reading: &&Reading| {
+        !reading.mild
+            && reading.condition.status == ConditionStatus::True
+            && role(&reading.condition.kind) == Role::Negative
+            && tone(&reading.condition.reason) != Tone::Moving
+    };
+    conditions.iter().find(fails).map(|reading| &reading.condition)
+}
+
+fn decide(conditions: &[Reading]) -> Option<(&Condition, Finding)> {
+    if let Some(condition) = failing(conditions) {
+        return Some((condition, Finding::of(Health::Degraded, condition)));
+    }
+    if let Some(condition) = failing_witness(conditions) {
+        return Some((condition, Finding::of(Health::Degraded, condition)));
+    }
+    let active = active(conditions);
+    match summary(conditions) {
+        Some((rank, summary)) => {
+            // `Deployed` and the like say that a step was made; a part may still not work.
+            let unmet = all_good(conditions).filter(|(_, good)| good.health != Health::Healthy);
+            if rank > *VETOES.end() && unmet.is_some() { unmet } else { Some(by_summary(summary, active)) }
+        }
+        None => active.map(|active| (active, moving(active))).or_else(|| all_good(conditions)),
+    }
+}
+
+/// The condition that speaks for the whole, with its rank: the first, or the first that denies it.
+fn summary(conditions: &[Reading]) -> Option<(usize, &Reading)> {
+    let ranked = |reading: &'_ Reading| match role(&reading.condition.kind) {
+        Role::Summary(rank) => Some(rank),
+        _ => None,
+    };
+    let all = conditions.iter().filter_map(|reading| Some((ranked(reading)?, reading)));
+    let (rank, first) = all.clone().min_by_key(|(rank, _)| *rank)?;
+    if !VETOES.contains(&rank) {
+        return Some((rank, first));
+    }
+    let veto = all
+        .filter(|(rank, reading)| VETOES.contains(rank) && reading.condition.status == ConditionStatus::False)
+        .min_by_key(|(rank, _)| *rank);
+    Some(veto.unwrap_or((rank, first)))
+}
+
+/// A condition that should hold and doesn't, for a reason that tells of a failure: the other half
+/// of pairs such as Ready and Synced.
+fn failing_witness(conditions: &[Reading]) -> Option<&Condition> {
+    let fails = |reading: &&Reading| {
+        !reading.mild
+            && reading.condition.status == ConditionStatus::False
+            && matches!(role(&reading.condition.kind), Role::Summary(_) | Role::Positive)
+            && tone_of(&reading.condition) == Tone::Failing
+    };
+    // What speaks for the whole says it best.
+    summary(conditions)
+        .map(|(_, summary)| summary)
+        .filter(fails)
+        .or_else(|| conditions.iter().find(fails))
+        .map(|reading| &reading.condition)
+}
+
+/// A condition that tells of something under way.
+fn active(conditions: &[Reading]) -> Option<&Condition> {
+    let moves = |condition: &&Condition| {
+        condition.status == ConditionStatus::True
+            && match role(&condition.kind) {
+                Role::Activity => tone(&condition.reason) != Tone::Done,
+                Role::Renewal => true,
+                Role::Negative => tone(&condition.reason) == Tone::Moving,
+                _ => false,
+            }
+    };
+    conditions.iter().map(|reading| &reading.condition).find(moves)
+}
+
+fn by_summary<'a>(summary: &'a Reading, active: Option<&'a Condition>) -> (&'a Condition, Finding) {
+    let condition = &summary.condition;
+    let finding = match &condition.status {
+        ConditionStatus::True => match active {
+            Some(active) if role(&active.kind) != Role::Renewal => return (active, moving(active)),
+            // Operators made with Ansible: Running is the loop, not the object.
+            _ if condition.kind == "Running" && tone(&condition.reason) == Tone::Moving => moving(condition),
+            _ => Finding::of(Health::Healthy, condition),
+        },
+        ConditionStatus::False if summary.mild => Finding::of(Health::Progressing, condition),
+        ConditionStatus::False => match active {
+            Some(active) => return (active, moving(active)),
+            None => moving(condition),
+        },
+        ConditionStatus::Unknown => {
+            let finding = Finding::of(Health::Progressing, condition);
+            // What runs to an end may take its time.
+            let runs = condition.kind == "Succeeded" && tone(&condition.reason) == Tone::Moving;
+            if runs { finding } else { finding.then_unknown(condition.last_transition) }
+        }
+        ConditionStatus::Other(word) => Finding::of(words::state(word).unwrap_or(Health::Unknown), condition),
+    };
+    (condition, finding)
+}
+
+fn moving(condition: &Condition) -> Finding {
+    Finding::of(Health::Progressing, condition).overdue()
+}
+
+/// No condition speaks for the whole, but those that speak for parts do.
+fn all_good(conditions: &[Reading]) -> Option<(&Condition, Finding)> {
+    let mut positive = conditions
+        .iter()
+        .map(|reading| &reading.condition)
+        .filter(|condition| role(&condition.kind) == Role::Positive && speaks(&condition.kind))
+        .peekable();
+    let first = *positive.peek()?;
+    match positive.find(|condition| condition.status != ConditionStatus::True) {
+        Some(unmet) => Some((unmet, moving(unmet))),
+        None => Some((first, Finding::of(Health::Healthy, first))),
+    }
+}
+
+/// Whether a condition of this type tells that something works, and not only that a step was made.
+fn speaks(kind: &str) -> bool {
+    ["Ready", "Available", "Healthy", "Succeeded"].iter().any(|end| kind.ends_with(end))
+}

@@ -1,0 +1,119 @@
+//! Words of state, plain yes or no, recorded failures and counters: what statuses without
+//! conditions say.
+
+use serde_json::Value;
+
+use super::{Evidence, words};
+use crate::{
+    health::{Finding, Subject, subject::int},
+    model::Health,
+};
+
+/// Fields of a status that hold a word of state.
+const STATES: [&str; 11] = [
+    "phase",
+    "updateStatus",
+    "state",
+    "currentState",
+    "currentPhase",
+    "health",
+    "healthStatus",
+    "status",
+    "result",
+    "compliant",
+    "printableStatus",
+];
+
+/// Fields that are true where the object does its job.
+const ANSWERS: [&str; 4] = ["ready", "readyToUse", "healthy", "available"];
+
+/// Pairs of a reason and a message that stand there only where something failed for good.
+const FAILURES: [(&str, &str); 3] =
+    [("failureReason", "failureMessage"), ("errorReason", "errorMessage"), ("errorCode", "errorMessage")];
+
+/// Counters of parts that are ready, and the fields of a spec that ask for so many.
+const COUNTERS: [&str; 4] = ["readyReplicas", "availableReplicas", "readyInstances", "readyNodes"];
+const ASKED: [&str; 4] = ["replicas", "instances", "size", "nodes"];
+
+pub(super) fn judge(subject: Subject) -> Option<Evidence> {
+    let (finding, rule) = failure(subject)
+        .map(|finding| (finding, "convention/failure"))
+        .or_else(|| Some((answer(subject)?, "convention/answer")))
+        .or_else(|| Some((state(subject)?, "convention/phase")))
+        .or_else(|| Some((counters(subject)?, "convention/counters")))?;
+    Some(Evidence { finding, rule: rule.into(), generation: None })
+}
+
+fn failure(subject: Subject) -> Option<Finding> {
+    let recorded = FAILURES.iter().find_map(|(reason, message)| {
+        let (reason, message) = (subject.word(reason), subject.word(message));
+        let empty = reason.is_empty() && message.is_empty();
+        (!empty).then(|| Finding::degraded(or(reason, "Failed")).message(message))
+    });
+    recorded.or_else(|| {
+        let first = subject.status("errors").as_array()?.first()?;
+        let said = first.as_str().or_else(|| first.get("message").and_then(Value::as_str));
+        Some(Finding::degraded("Failed").message(said.unwrap_or_default()))
+    })
+}
+
+fn answer(subject: Subject) -> Option<Finding> {
+    let mut unmet = None;
+    let mut met = None;
+    for field in ANSWERS {
+        match subject.status(field) {
+            Value::Bool(true) => met = met.or(Some(field)),
+            Value::Bool(false) => unmet = unmet.or(Some(field)),
+            _ => {}
+        }
+    }
+    // A recorded error is the last one, not the present one: it counts only while the answer is no.
+    let error = subject.status("error");
+    let error = error.as_str().or_else(|| error.get("message").and_then(Value::as_str));
+    match (unmet, error, met) {
+        (Some(_), Some(error), _) if !error.is_empty() => Some(Finding::degraded("Failed").message(error)),
+        (Some(field), ..) => Some(
+            Finding::progressing("NotReady")
+                .message(format!("status.{field} is false"))
+                .then_degraded(subject.object.created),
+        ),
+        // Many controllers keep `ready` beside a word of state that tells more.
+        (None, _, Some(_)) => state(subject)
+            .filter(|state| state.health != Health::Healthy)
+            .or_else(|| Some(Finding::healthy("Ready"))),
+        (None, _, None) => None,
+    }
+}
+
+/// The worst of the words that are known.
+fn state(subject: Subject) -> Option<Finding> {
+    let (health, word) = STATES
+        .iter()
+        .filter_map(|field| {
+            let word = subject.word(field);
+            Some((words::state(word)?, word))
+        })
+        .min_by_key(|(health, _)| health.rank())?;
+    let message = [subject.word("message"), subject.word("statusMessage")];
+    let message = message.into_iter().find(|message| !message.is_empty()).unwrap_or_default();
+    let reason = subject.word("reason");
+    Some(
+        Finding::new(health, if health == Health::Healthy { word } else { or(reason, word) })
+            .message(message),
+    )
+}
+
+fn counters(subject: Subject) -> Option<Finding> {
+    let asked = ASKED.iter().find_map(|field| int(subject.spec(field)))?;
+    let ready = COUNTERS.iter().find_map(|field| int(subject.status(field)))?;
+    let message = format!("{ready} of {asked} ready");
+    Some(if ready >= asked {
+        Finding::healthy("ReplicasReady").message(message)
+    } else {
+        Finding::progressing("ReplicasUnavailable").message(message).then_degraded(subject.object.created)
+    })
+}
+
+fn or<'a>(word: &'a str, other: &'a str) -> &'a str {
+    if word.is_empty() { other } else { word }
+}

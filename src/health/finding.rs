@@ -1,0 +1,178 @@
+use std::borrow::Cow;
+
+use k8s_openapi::jiff::SignedDuration;
+
+use crate::model::{Condition, Health, Later, Timeline, Timestamp, Verdict, text};
+
+/// How long an object may move towards what was asked for before that counts as failing.
+pub(super) const GRACE: SignedDuration = SignedDuration::from_mins(10);
+
+/// The reason of a verdict whose own reason is empty.
+const NO_REASON: &str = "Unspecified";
+
+/// A verdict in the making: what a rule says, before it is known under which name.
+#[derive(Clone, Debug)]
+pub(super) struct Finding {
+    pub(super) health: Health,
+    pub(super) reason: String,
+    pub(super) message: String,
+    pub(super) since: Option<Timestamp>,
+    pub(super) superseded: bool,
+    later: Option<Box<(Timestamp, Finding)>>,
+}
+
+impl Finding {
+    pub(super) fn new(health: Health, reason: &str) -> Self {
+        Self {
+            health,
+            reason: camel_case(reason),
+            message: String::new(),
+            since: None,
+            superseded: false,
+            later: None,
+        }
+    }
+
+    pub(super) fn healthy(reason: &str) -> Self {
+        Self::new(Health::Healthy, reason)
+    }
+
+    pub(super) fn progressing(reason: &str) -> Self {
+        Self::new(Health::Progressing, reason)
+    }
+
+    pub(super) fn degraded(reason: &str) -> Self {
+        Self::new(Health::Degraded, reason)
+    }
+
+    pub(super) fn suspended(reason: &str) -> Self {
+        Self::new(Health::Suspended, reason)
+    }
+
+    /// What `condition` says, with its type for a reason where it gives none.
+    pub(super) fn of(health: Health, condition: &Condition) -> Self {
+        let reason = if condition.reason.is_empty() { &condition.kind } else { &condition.reason };
+        let finding = Self::new(health, reason).since(condition.last_transition);
+        if condition.message.is_empty() { finding } else { finding.message(&condition.message) }
+    }
+
+    #[must_use]
+    pub(super) fn message(mut self, message: impl AsRef<str>) -> Self {
+        self.message = text::message(message.as_ref());
+        self
+    }
+
+    /// Puts `prefix` and a colon before what the message says.
+    #[must_use]
+    pub(super) fn prefixed(self, prefix: impl AsRef<str>) -> Self {
+        let message = joined(prefix.as_ref(), &self.message).into_owned();
+        self.message(message)
+    }
+
+    #[must_use]
+    pub(super) fn since(mut self, since: Option<Timestamp>) -> Self {
+        self.since = since;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn superseded(mut self) -> Self {
+        self.superseded = true;
+        self
+    }
+
+    /// After [`GRACE`] from `base` on, `later` holds. Without a time this stays for good.
+    #[must_use]
+    pub(super) fn then(mut self, base: Option<Timestamp>, later: Self) -> Self {
+        let at = base.and_then(|base| base.checked_add(GRACE).ok());
+        self.later = at.map(|at| Box::new((at, later)));
+        self
+    }
+
+    /// Becomes Degraded after [`GRACE`] from `base` on.
+    #[must_use]
+    pub(super) fn then_degraded(self, base: Option<Timestamp>) -> Self {
+        let later = Self { health: Health::Degraded, ..self.clone() };
+        self.then(base, later)
+    }
+
+    /// Becomes Unknown after [`GRACE`] from `base` on.
+    #[must_use]
+    pub(super) fn then_unknown(self, base: Option<Timestamp>) -> Self {
+        let later = Self { health: Health::Unknown, ..self.clone() };
+        self.then(base, later)
+    }
+
+    /// Becomes Degraded when it has held for [`GRACE`], and says so.
+    #[must_use]
+    pub(super) fn overdue(self) -> Self {
+        let later = Self { health: Health::Degraded, ..self.clone() }.prefixed("for more than 10 minutes");
+        let since = self.since;
+        self.then(since, later)
+    }
+
+    pub(super) fn into_timeline(self, rule: Cow<'static, str>) -> Timeline {
+        let Self { health, reason, message, since, later, .. } = self;
+        let later = later.map(|later| {
+            let (at, finding) = *later;
+            Box::new(Later { at, verdict: finding.into_timeline(rule.clone()).first })
+        });
+        Timeline { first: Verdict { health, reason, message, since, rule }, later }
+    }
+}
+
+/// `head: tail`, or the one that isn't empty.
+pub(super) fn joined<'a>(head: &'a str, tail: &'a str) -> Cow<'a, str> {
+    match (head.is_empty(), tail.is_empty()) {
+        (true, _) => tail.into(),
+        (_, true) => head.into(),
+        _ => format!("{head}: {tail}").into(),
+    }
+}
+
+/// A reason for one-line output: words that are set apart by blanks or dashes are put together,
+/// each with a capital. Never empty.
+fn camel_case(raw: &str) -> String {
+    let apart = |c: char| c.is_whitespace() || c == '-';
+    if raw.starts_with(|c: char| c.is_ascii_uppercase()) && !raw.contains(apart) {
+        return text::word(raw);
+    }
+    let mut word = String::with_capacity(raw.len().min(text::WORD_BYTES));
+    for part in raw.split(apart) {
+        if word.len() > text::WORD_BYTES {
+            break;
+        }
+        let mut letters = part.chars();
+        word.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        word.push_str(letters.as_str());
+    }
+    if word.is_empty() { NO_REASON.to_owned() } else { text::word(&word) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_one_word_and_never_empty() {
+        for (raw, word) in [
+            ("ErrImagePull", "ErrImagePull"),
+            ("HEALTH_ERR", "HEALTH_ERR"),
+            ("Cluster in healthy state", "ClusterInHealthyState"),
+            ("in-progress", "InProgress"),
+            ("running", "Running"),
+            ("", "Unspecified"),
+            (" - ", "Unspecified"),
+            ("A\u{1b}[2J", "A\u{fffd}[2J"),
+        ] {
+            assert_eq!(Finding::degraded(raw).reason, word, "{raw:?}");
+        }
+        assert!(Finding::degraded(&"so long ".repeat(100_000)).reason.len() <= text::WORD_BYTES);
+    }
+
+    #[test]
+    fn a_moment_beyond_the_end_of_time_never_comes() {
+        let finding = Finding::progressing("Waiting").since(Some(Timestamp::MAX)).overdue();
+        assert!(finding.into_timeline("rule".into()).later.is_none());
+    }
+}

@@ -1,0 +1,141 @@
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::{
+    health::{
+        Finding, Subject, conditions,
+        convention::{Tone, tone},
+    },
+    model::{ConditionStatus, Health},
+};
+
+/// Where `autoscaling/v1` keeps the conditions, as JSON.
+const V1_CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
+
+pub(super) fn autoscaler(subject: Subject) -> Finding {
+    let readings = match subject.annotation(V1_CONDITIONS) {
+        Some(json) if subject.conditions.is_empty() => {
+            let value: Option<Value> = serde_json::from_str(json).ok();
+            Cow::Owned(conditions::read(value.as_ref()))
+        }
+        _ => Cow::Borrowed(subject.conditions),
+    };
+    let scaled = format!("{} replicas", subject.count("currentReplicas"));
+    if readings.is_empty() {
+        return match subject.status("currentReplicas").is_null() {
+            true => subject.not_yet_observed(),
+            false => Finding::healthy("Scaled").message(scaled),
+        };
+    }
+    by_conditions(Subject { conditions: &readings, ..subject }, &scaled)
+}
+
+fn by_conditions(subject: Subject, scaled: &str) -> Finding {
+    for kind in ["AbleToScale", "ScalingActive"] {
+        let Some(unmet) = subject.denies(kind) else { continue };
+        return match tone(&unmet.reason) {
+            // Its target is scaled to zero: switched off on purpose.
+            _ if unmet.reason == "ScalingDisabled" => Finding::of(Health::Healthy, unmet),
+            Tone::Failing => Finding::of(Health::Degraded, unmet),
+            _ => Finding::of(Health::Progressing, unmet).overdue(),
+        };
+    }
+    match (subject.holds("AbleToScale"), subject.holds("ScalingActive")) {
+        (Some(able), active) => {
+            let since = active.unwrap_or(able).last_transition;
+            Finding::healthy("Scaling").message(scaled).since(since)
+        }
+        (None, _) => Finding::progressing("Starting").message("can't scale its target yet"),
+    }
+}
+
+pub(super) fn budget(subject: Subject) -> Finding {
+    if let Some(lag) = subject.lag() {
+        return lag;
+    }
+    let (current, desired) = (subject.count("currentHealthy"), subject.count("desiredHealthy"));
+    let message = format!("{current} pods healthy, {desired} needed");
+    match subject.condition("DisruptionAllowed") {
+        Some(failed) if failed.reason == "SyncFailed" && failed.status != ConditionStatus::True => {
+            Finding::of(Health::Degraded, failed)
+        }
+        None if subject.status("desiredHealthy").is_null() => subject.not_yet_observed(),
+        disruption => {
+            let since = disruption.and_then(|disruption| disruption.last_transition);
+            if current < desired {
+                Finding::progressing("BudgetNotMet").message(message).since(since)
+            } else {
+                Finding::healthy("BudgetMet").message(message)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::health::testing::check;
+
+    #[test]
+    fn autoscalers() {
+        check(
+            "autoscaling/v2",
+            "HorizontalPodAutoscaler",
+            &[
+                ("{}", "Progressing NotYetObserved"),
+                ("{status: {currentReplicas: 2}}", "Healthy Scaled: 2 replicas"),
+                (
+                    "{status: {currentReplicas: 2, conditions: [{type: AbleToScale, status: 'True'}, {type: ScalingActive, status: 'True'}]}}",
+                    "Healthy Scaling: 2 replicas",
+                ),
+                (
+                    "{status: {conditions: [{type: AbleToScale, status: 'True'}, {type: ScalingActive, status: 'False', reason: ScalingDisabled}]}}",
+                    "Healthy ScalingDisabled",
+                ),
+                (
+                    "{status: {conditions: [{type: AbleToScale, status: 'True'}, {type: ScalingActive, status: 'False', reason: FailedGetResourceMetric, message: no metrics}]}}",
+                    "Degraded FailedGetResourceMetric: no metrics",
+                ),
+                (
+                    "{status: {conditions: [{type: AbleToScale, status: 'False', reason: FailedGetScale}]}}",
+                    "Degraded FailedGetScale",
+                ),
+                (
+                    "{metadata: {annotations: {autoscaling.alpha.kubernetes.io/conditions: '[{\"type\":\"AbleToScale\",\"status\":\"False\",\"reason\":\"FailedGetScale\"}]'}}, status: {currentReplicas: 1}}",
+                    "Degraded FailedGetScale",
+                ),
+                (
+                    "{metadata: {annotations: {autoscaling.alpha.kubernetes.io/conditions: 'no json'}}, status: {currentReplicas: 1}}",
+                    "Healthy Scaled",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn budgets() {
+        check(
+            "policy/v1",
+            "PodDisruptionBudget",
+            &[
+                ("{}", "Progressing NotYetObserved"),
+                (
+                    "{metadata: {generation: 2}, status: {observedGeneration: 1}}",
+                    "Progressing SpecNotObserved",
+                ),
+                (
+                    "{status: {currentHealthy: 3, desiredHealthy: 3, conditions: [{type: DisruptionAllowed, status: 'False', reason: InsufficientPods}]}}",
+                    "Healthy BudgetMet: 3 pods healthy, 3 needed",
+                ),
+                (
+                    "{status: {currentHealthy: 0, desiredHealthy: 1}}",
+                    "Progressing BudgetNotMet: 0 pods healthy, 1 needed",
+                ),
+                (
+                    "{status: {currentHealthy: 3, desiredHealthy: 3, conditions: [{type: DisruptionAllowed, status: 'False', reason: SyncFailed, message: no controller}]}}",
+                    "Degraded SyncFailed: no controller",
+                ),
+            ],
+        );
+    }
+}

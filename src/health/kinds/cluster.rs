@@ -1,0 +1,77 @@
+use serde_json::Value;
+
+use crate::{
+    health::{Finding, Subject, convention},
+    model::{ConditionStatus, Health},
+};
+
+pub(super) fn namespace(subject: Subject) -> Finding {
+    match subject.word("phase") {
+        // Somebody may have cut the deletion out of a dump.
+        "Terminating" => Finding::new(Health::Terminating, "Deleting"),
+        _ => Finding::healthy("Active"),
+    }
+}
+
+pub(super) fn node(subject: Subject) -> Finding {
+    let Some(ready) = subject.condition("Ready") else { return subject.not_yet_observed() };
+    if ready.status != ConditionStatus::True {
+        return Finding::of(Health::Degraded, ready);
+    }
+    if let Some(failing) = convention::failing_condition(subject.conditions) {
+        return Finding::of(Health::Degraded, failing);
+    }
+    if *subject.spec("unschedulable") == Value::Bool(true) {
+        return Finding::suspended("Cordoned").message("takes no new pods");
+    }
+    Finding::healthy("Ready").since(ready.last_transition)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::health::testing::check;
+
+    #[test]
+    fn nodes() {
+        check(
+            "v1",
+            "Node",
+            &[
+                ("{}", "Progressing NotYetObserved"),
+                (
+                    "{status: {conditions: [{type: Ready, status: 'True', reason: KubeletReady}, {type: MemoryPressure, status: 'False'}]}}",
+                    "Healthy Ready",
+                ),
+                (
+                    "{status: {conditions: [{type: Ready, status: Unknown, reason: NodeStatusUnknown, message: stopped posting}]}}",
+                    "Degraded NodeStatusUnknown: stopped posting",
+                ),
+                (
+                    "{status: {conditions: [{type: Ready, status: 'True'}, {type: DiskPressure, status: 'True', reason: KubeletHasDiskPressure}]}}",
+                    "Degraded KubeletHasDiskPressure",
+                ),
+                (
+                    "{spec: {unschedulable: true}, status: {conditions: [{type: Ready, status: 'True'}]}}",
+                    "Suspended Cordoned",
+                ),
+                (
+                    "{spec: {unschedulable: true}, status: {conditions: [{type: Ready, status: 'False'}]}}",
+                    "Degraded Ready",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn namespaces() {
+        check(
+            "v1",
+            "Namespace",
+            &[
+                ("{}", "Healthy Active"),
+                ("{status: {phase: Active}}", "Healthy Active"),
+                ("{status: {phase: Terminating}}", "Terminating Deleting"),
+            ],
+        );
+    }
+}

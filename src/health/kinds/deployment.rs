@@ -1,0 +1,174 @@
+use serde_json::Value;
+
+use super::replicas::Replicas;
+use crate::{
+    health::{Finding, Subject, finding::joined},
+    model::{Condition, ConditionStatus, Health},
+};
+
+/// The reason of the condition Progressing when a rollout has ended well.
+const ROLLED_OUT: &str = "NewReplicaSetAvailable";
+
+pub(super) fn judge(subject: Subject) -> Finding {
+    if subject.unreported() {
+        return subject.not_yet_observed();
+    }
+    let replicas = Replicas::of(subject);
+    let failed = failed(subject);
+    if let Some(lag) = subject.lag() {
+        return match failed {
+            Some(condition) => {
+                let message = joined(&lag.message, &condition.message).into_owned();
+                lag.message(message)
+            }
+            None => lag,
+        };
+    }
+    if let Some(condition) = failed {
+        return Finding::of(Health::Degraded, condition).prefixed(replicas.message());
+    }
+    if *subject.spec("paused") == Value::Bool(true) {
+        return paused(subject, &replicas);
+    }
+    if replicas.updated < replicas.desired {
+        let Replicas { desired, updated, .. } = replicas;
+        return rollout(subject, &format!("{updated} of {desired} replicas updated; {}", replicas.message()));
+    }
+    if replicas.total > replicas.updated {
+        let old = replicas.total.saturating_sub(replicas.updated);
+        return rollout(subject, &format!("{old} old replicas to go; {}", replicas.message()));
+    }
+    if replicas.total > replicas.desired {
+        return replicas.surplus();
+    }
+    let denied = replicas.desired > 0 && subject.denies("Available").is_some();
+    if denied || !replicas.complete() {
+        return unavailable(subject, &replicas);
+    }
+    replicas.healthy().since(subject.changed("Available"))
+}
+
+/// What the Deployment itself reports as failed: pods that can't be made, a rollout out of time.
+fn failed(subject: Subject<'_>) -> Option<&Condition> {
+    subject.holds("ReplicaFailure").or_else(|| subject.denies("Progressing"))
+}
+
+fn rolled_out(subject: Subject) -> bool {
+    subject.holds("Progressing").is_some_and(|progressing| progressing.reason == ROLLED_OUT)
+}
+
+fn paused(subject: Subject, replicas: &Replicas) -> Finding {
+    if let Some(available) = subject.denies("Available").filter(|_| !replicas.complete()) {
+        return Finding::of(Health::Degraded, available)
+            .message(format!("{}, and its rollout is paused", replicas.message()));
+    }
+    if replicas.available == 0 && replicas.desired > 0 {
+        return replicas.unavailable().prefixed("rollout paused").then_degraded(subject.object.created);
+    }
+    let progressing = subject.condition("Progressing").filter(|p| p.status == ConditionStatus::Unknown);
+    Finding::suspended("DeploymentPaused")
+        .message(format!("rollout paused; {}", replicas.message()))
+        .since(progressing.and_then(|progressing| progressing.last_transition))
+}
+
+/// A rollout ends by its own deadline, which the condition Progressing tells of. Without one there
+/// is only the outage to go by.
+fn rollout(subject: Subject, message: &str) -> Finding {
+    let finding = Finding::progressing("RollingOut").message(message);
+    match subject.condition("Progressing") {
+        Some(progressing) if !rolled_out(subject) => finding.since(progressing.last_transition),
+        _ => {
+            let outage = subject.denies("Available").and_then(|available| available.last_transition);
+            finding.since(outage).then_degraded(outage)
+        }
+    }
+}
+
+fn unavailable(subject: Subject, replicas: &Replicas) -> Finding {
+    let message = replicas.message();
+    match (subject.denies("Available"), rolled_out(subject)) {
+        // The counters run ahead of the condition.
+        (Some(available), _) if replicas.complete() => {
+            Finding::of(Health::Progressing, available).message(message).overdue()
+        }
+        // Nothing is being rolled out: this is an outage.
+        (Some(available), true) => Finding::of(Health::Degraded, available).message(message),
+        (Some(_), false) => rollout(subject, &message),
+        // Nothing tells when the missing ones went away, only since when at the earliest.
+        (None, true) => {
+            let last = subject.changed("Available").max(subject.changed("Progressing"));
+            replicas.unavailable().then_degraded(last)
+        }
+        (None, false) => replicas.unavailable().since(subject.changed("Progressing")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::health::testing::check;
+
+    #[test]
+    fn deployments() {
+        check(
+            "apps/v1",
+            "Deployment",
+            &[
+                ("{spec: {replicas: 2}}", "Progressing NotYetObserved"),
+                (
+                    "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, spec: {replicas: 2}, status: {}}",
+                    "Progressing NotYetObserved: no status reported yet -> 2025-03-01T10:10:00Z Unknown NotYetObserved",
+                ),
+                (
+                    "{spec: {replicas: 2}, status: {replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2}}",
+                    "Healthy ReplicasAvailable: 2 of 2 replicas available",
+                ),
+                ("{spec: {replicas: 0}, status: {observedGeneration: 3}}", "Healthy ScaledToZero"),
+                ("{spec: {replicas: 0}, status: {replicas: 2, updatedReplicas: 2, availableReplicas: 2}}", "Progressing ScalingDown: 2 replicas run, 0 are asked for"),
+                (
+                    "{metadata: {generation: 7}, spec: {replicas: 1}, status: {observedGeneration: 6, updatedReplicas: 1, availableReplicas: 1, replicas: 1}}",
+                    "Progressing SpecNotObserved: generation 7 not seen yet, the status is of 6",
+                ),
+                (
+                    "{spec: {replicas: 3}, status: {replicas: 4, updatedReplicas: 1, availableReplicas: 3, conditions: [
+                        {type: Progressing, status: 'False', reason: ProgressDeadlineExceeded, message: timed out},
+                        {type: Available, status: 'True'}]}}",
+                    "Degraded ProgressDeadlineExceeded: 3 of 3 replicas available: timed out",
+                ),
+                (
+                    "{spec: {replicas: 3}, status: {replicas: 1, conditions: [{type: ReplicaFailure, status: 'True', reason: FailedCreate, message: quota exceeded}]}}",
+                    "Degraded FailedCreate: 0 of 3 replicas available: quota exceeded",
+                ),
+                (
+                    "{spec: {replicas: 2, paused: true}, status: {replicas: 2, updatedReplicas: 2, availableReplicas: 2}}",
+                    "Suspended DeploymentPaused: rollout paused; 2 of 2 replicas available",
+                ),
+                (
+                    "{spec: {replicas: 2, paused: true}, status: {replicas: 2, updatedReplicas: 2, conditions: [
+                        {type: Available, status: 'False', reason: MinimumReplicasUnavailable}]}}",
+                    "Degraded MinimumReplicasUnavailable: 0 of 2 replicas available, and its rollout is paused",
+                ),
+                (
+                    "{spec: {replicas: 3}, status: {replicas: 4, updatedReplicas: 1, availableReplicas: 3, conditions: [
+                        {type: Progressing, status: 'True', reason: ReplicaSetUpdated}]}}",
+                    "Progressing RollingOut: 1 of 3 replicas updated; 3 of 3 replicas available",
+                ),
+                (
+                    "{spec: {replicas: 3}, status: {replicas: 5, updatedReplicas: 3, availableReplicas: 5}}",
+                    "Progressing RollingOut: 2 old replicas to go",
+                ),
+                (
+                    "{spec: {replicas: 3}, status: {replicas: 3, updatedReplicas: 3, availableReplicas: 1, conditions: [
+                        {type: Progressing, status: 'True', reason: NewReplicaSetAvailable},
+                        {type: Available, status: 'False', reason: MinimumReplicasUnavailable}]}}",
+                    "Degraded MinimumReplicasUnavailable: 1 of 3 replicas available",
+                ),
+                (
+                    "{spec: {replicas: 3}, status: {replicas: 3, updatedReplicas: 3, availableReplicas: 2, conditions: [
+                        {type: Progressing, status: 'True', reason: NewReplicaSetAvailable, lastTransitionTime: '2025-03-01T10:00:00Z'},
+                        {type: Available, status: 'True', lastTransitionTime: '2025-03-01T10:05:00Z'}]}}",
+                    "Progressing ReplicasUnavailable: 2 of 3 replicas available -> 2025-03-01T10:15:00Z Degraded ReplicasUnavailable",
+                ),
+            ],
+        );
+    }
+}

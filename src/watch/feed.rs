@@ -1,0 +1,266 @@
+//! The requests that list and watch one kind.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Limited};
+use kube::{Client, client::Body};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use super::lines::Lines;
+use crate::{
+    metrics::{WatchErrorCode, WatchMetrics},
+    model::{Kind, StatusReporting, text},
+};
+
+/// How long the API server may take to begin an answer. The first list of a kind that nobody
+/// watches yet makes it read the whole kind from its store.
+const HEADERS_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a page may take to arrive.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Objects of a page.
+const PAGE: usize = 500;
+
+/// The largest page that is read.
+const MAX_PAGE: usize = 512 << 20;
+
+/// The largest error message that is read.
+const MAX_ERROR: usize = 64 << 10;
+
+/// Why a list or a watch failed.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FeedError {
+    /// The API server answered with an error.
+    #[error("{message} ({code})")]
+    Status {
+        /// The HTTP status.
+        code: u16,
+        /// What the server says, cleaned.
+        message: String,
+        /// How long the server asks to wait.
+        retry_after: Option<Duration>,
+    },
+    /// The connection failed.
+    #[error("{0}")]
+    Transport(String),
+    /// Nothing came for too long.
+    #[error("the API server did not answer within {} s", .0.as_secs())]
+    Timeout(Duration),
+    /// What came is no list and no event.
+    #[error("the API server's answer can't be read: {0}")]
+    Unreadable(String),
+    /// What came is larger than anything that the API server stores.
+    #[error("the API server's answer is too large")]
+    TooLarge,
+}
+
+impl FeedError {
+    pub(super) fn transport(error: &dyn std::error::Error) -> Self {
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let cause_text = cause.to_string();
+            if !message.contains(&cause_text) {
+                message = format!("{message}: {cause_text}");
+            }
+            source = cause.source();
+        }
+        Self::Transport(text::message(&message))
+    }
+
+    /// What it counts as.
+    pub(super) fn counted(&self) -> WatchErrorCode {
+        match self {
+            Self::Status { code, .. } => WatchErrorCode::Status(*code),
+            Self::Transport(_) => WatchErrorCode::Connection,
+            Self::Timeout(_) => WatchErrorCode::Timeout,
+            Self::Unreadable(_) | Self::TooLarge => WatchErrorCode::Decode,
+        }
+    }
+
+    /// The HTTP status, where the server answered.
+    pub fn code(&self) -> Option<u16> {
+        match self {
+            Self::Status { code, .. } => Some(*code),
+            _ => None,
+        }
+    }
+}
+
+/// Lists and watches one kind.
+#[derive(Clone)]
+pub struct Feed {
+    client: Client,
+    kind: Arc<Kind>,
+    path: String,
+    pub(super) metrics: Arc<WatchMetrics>,
+}
+
+/// One page of a list.
+pub(super) struct Page {
+    body: Bytes,
+}
+
+/// The parts of a page.
+#[derive(Deserialize)]
+pub(super) struct Listed<'a> {
+    #[serde(default)]
+    pub(super) metadata: ListMeta,
+    #[serde(borrow)]
+    items: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ListMeta {
+    pub(super) resource_version: String,
+    pub(super) r#continue: String,
+}
+
+impl Page {
+    pub(super) fn parse(&self) -> Result<Listed<'_>, FeedError> {
+        serde_json::from_slice(&self.body).map_err(|error| FeedError::Unreadable(error.to_string()))
+    }
+}
+
+impl<'a> Listed<'a> {
+    /// The objects, each as its JSON.
+    pub(super) fn items(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.items.iter().flatten().map(|item| item.get().as_bytes())
+    }
+}
+
+impl Feed {
+    /// The feed of all objects of a kind, counted in `metrics`.
+    pub fn new(client: Client, kind: Arc<Kind>, metrics: Arc<WatchMetrics>) -> Self {
+        let root = if kind.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", kind.group) };
+        let path = format!("{root}/{}/{}", kind.version, kind.plural);
+        Self { client, kind, path, metrics }
+    }
+
+    /// Opens a watch that begins with a list (a streaming list, KEP-3157). The server ends it after
+    /// `seconds`.
+    pub(super) async fn stream(&self, seconds: u64) -> Result<Lines, FeedError> {
+        let query = format!(
+            "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds={seconds}"
+        );
+        Ok(Lines::new(self.get(&query, false).await?.into_body()))
+    }
+
+    /// Opens a watch of what happens after `resource_version`.
+    pub(super) async fn watch(&self, resource_version: &str, seconds: u64) -> Result<Lines, FeedError> {
+        let query = format!(
+            "watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={}",
+            escape(resource_version)
+        );
+        Ok(Lines::new(self.get(&query, false).await?.into_body()))
+    }
+
+    /// Reads the next page of a list; `token` is empty for the first.
+    pub(super) async fn page(&self, token: &str) -> Result<Page, FeedError> {
+        self.read(&format!("limit={PAGE}&continue={}", escape(token))).await
+    }
+
+    /// Reads the metadata of one object by its name; the list is empty where there is none. Listing
+    /// needs no right to `get`.
+    pub(super) async fn named(&self, name: &str) -> Result<Page, FeedError> {
+        self.read(&format!("fieldSelector=metadata.name%3D{}", escape(name))).await
+    }
+
+    /// The same feed for one namespace.
+    pub(super) fn within(&self, namespace: &str) -> Self {
+        let mut feed = self.clone();
+        if self.kind.namespaced
+            && let Some(root) = self.path.strip_suffix(self.kind.plural.as_str())
+        {
+            feed.path = format!("{root}namespaces/{}/{}", escape(namespace), self.kind.plural);
+        }
+        feed
+    }
+
+    async fn read(&self, query: &str) -> Result<Page, FeedError> {
+        let response = self.get(query, true).await?;
+        let body = collect(response, MAX_PAGE);
+        let body = tokio::time::timeout(PAGE_TIMEOUT, body)
+            .await
+            .map_err(|_| FeedError::Timeout(PAGE_TIMEOUT))??;
+        Ok(Page { body })
+    }
+
+    async fn get(&self, query: &str, list: bool) -> Result<Response<Body>, FeedError> {
+        let request = Request::get(format!("{}?{query}", self.path))
+            .header(header::ACCEPT, self.accept(list))
+            .body(Body::empty())
+            .map_err(|error| FeedError::transport(&error))?;
+        let response = tokio::time::timeout(HEADERS_TIMEOUT, self.client.send(request))
+            .await
+            .map_err(|_| FeedError::Timeout(HEADERS_TIMEOUT))?
+            .map_err(|error| FeedError::transport(&error))?;
+        if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
+    }
+
+    /// A kind without a status is judged by its metadata alone, and nothing else is asked for: no
+    /// data of a `ConfigMap` or `Secret` enters the process.
+    fn accept(&self, list: bool) -> &'static str {
+        match (self.kind.status, list) {
+            (StatusReporting::No, false) => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+            (StatusReporting::No, true) => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+            _ => "application/json",
+        }
+    }
+}
+
+/// What a response that isn't a success says.
+async fn refusal(response: Response<Body>) -> FeedError {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Status {
+        message: String,
+    }
+    let status = response.status();
+    let retry_after = response
+        .headers()
+        .get(header::RETRY_AFTER)
+        .and_then(|value| value.to_str().ok()?.parse().ok())
+        .map(Duration::from_secs);
+    let body = match tokio::time::timeout(HEADERS_TIMEOUT, collect(response, MAX_ERROR)).await {
+        Ok(Ok(body)) => body,
+        _ => Bytes::new(),
+    };
+    let said = serde_json::from_slice::<Status>(&body).map(|status| status.message).unwrap_or_default();
+    let message = if said.is_empty() { reason(status) } else { text::message(&said) };
+    FeedError::Status { code: status.as_u16(), message, retry_after }
+}
+
+fn reason(status: StatusCode) -> String {
+    status.canonical_reason().unwrap_or("the API server refused").to_owned()
+}
+
+async fn collect(response: Response<Body>, limit: usize) -> Result<Bytes, FeedError> {
+    let collected = Limited::new(response.into_body(), limit).collect().await;
+    collected.map(|body| body.to_bytes()).map_err(|error| {
+        if error.is::<http_body_util::LengthLimitError>() {
+            FeedError::TooLarge
+        } else {
+            FeedError::transport(&*error)
+        }
+    })
+}
+
+/// Escapes a value of a query or a segment of a path.
+fn escape(raw: &str) -> String {
+    let mut escaped = String::with_capacity(raw.len());
+    for byte in raw.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            escaped.push(byte.into());
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    escaped
+}

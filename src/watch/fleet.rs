@@ -1,0 +1,208 @@
+//! All watches: one follower a kind, begun when a kind is served and ended when it isn't any more.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use kube::Client;
+use tokio::{
+    sync::{Semaphore, mpsc, watch},
+    task::{Id, JoinError, JoinSet},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Feed,
+    components::{ComponentReader, News, Report},
+    follow,
+    trigger::TriggerReader,
+};
+use crate::{
+    api::LabelPrefix,
+    discover::{Catalogue, ResourceName, Selection, discover},
+    metrics::Metrics,
+    model::{Kind, StatusReporting},
+    summary::WatchState,
+};
+
+/// How many kinds are listed at the same time: the API server gives one client a bounded share.
+const FIRST_LISTS: usize = 16;
+
+/// How often what is served is read without a sign of change.
+const REFRESH: Duration = Duration::from_secs(120);
+
+/// When what is served is read after a sign of change: soon, and again, since the discovery
+/// document lags behind.
+const AFTER_TRIGGER: [Duration; 4] = [
+    Duration::from_millis(80),
+    Duration::from_millis(500),
+    Duration::from_millis(1500),
+    Duration::from_secs(5),
+];
+
+/// How long after it ended unexpectedly a follower is begun again.
+const RESTART: Duration = Duration::from_secs(5);
+
+/// What is watched, and for whom.
+pub struct Fleet {
+    client: Client,
+    selection: Selection,
+    prefix: LabelPrefix,
+    metrics: Metrics,
+    news: mpsc::Sender<Report>,
+    catalogue: Catalogue,
+    running: BTreeMap<ResourceName, Running>,
+    tasks: JoinSet<()>,
+    lists: Arc<Semaphore>,
+}
+
+struct Running {
+    kind: Arc<Kind>,
+    task: Id,
+    cancel: CancellationToken,
+}
+
+impl Fleet {
+    /// A fleet that sends what it sees to `news`.
+    pub fn new(
+        client: Client,
+        selection: Selection,
+        prefix: LabelPrefix,
+        metrics: Metrics,
+        news: mpsc::Sender<Report>,
+    ) -> Self {
+        Self {
+            client,
+            selection,
+            prefix,
+            metrics,
+            news,
+            catalogue: Catalogue::default(),
+            running: BTreeMap::new(),
+            tasks: JoinSet::new(),
+            lists: Arc::new(Semaphore::new(FIRST_LISTS)),
+        }
+    }
+
+    /// Watches until `cancel`. `discovered` is told what is served, each time before it is acted upon.
+    pub async fn run(mut self, discovered: watch::Sender<Option<Arc<Catalogue>>>, cancel: CancellationToken) {
+        let (trigger, mut triggered) = mpsc::channel(1);
+        self.watch_for_changes(&trigger, &cancel);
+        let mut due: Vec<Instant> = vec![Instant::now()];
+        let mut complaint = None;
+        loop {
+            let next = due.iter().min().copied().unwrap_or_else(|| Instant::now() + REFRESH);
+            tokio::select! {
+                () = cancel.cancelled() => break,
+                Some(()) = triggered.recv() => {
+                    let now = Instant::now();
+                    // Signs that keep coming don't put the first reading off.
+                    let first = due.iter().min().copied();
+                    due = AFTER_TRIGGER.iter().map(|after| now + *after).collect();
+                    due.extend(first.filter(|first| *first < now + AFTER_TRIGGER[0]));
+                }
+                Some(ended) = self.tasks.join_next_with_id() => self.restart(ended).await,
+                () = tokio::time::sleep_until(next) => {
+                    let now = Instant::now();
+                    due.retain(|at| *at > now);
+                    match discover(&self.client, &self.selection, &self.catalogue).await {
+                        Ok(catalogue) => {
+                            complaint = None;
+                            discovered.send_replace(Some(Arc::new(catalogue.clone())));
+                            self.reconcile(catalogue, &cancel).await;
+                        }
+                        Err(error) => {
+                            let said = error.to_string();
+                            if complaint.as_ref() != Some(&said) {
+                                tracing::warn!(%error, "what was known of the API server's kinds is kept");
+                                complaint = Some(said);
+                            }
+                            due.push(now + Duration::from_secs(5));
+                        }
+                    }
+                    if due.is_empty() {
+                        due.push(now + REFRESH);
+                    }
+                }
+            }
+        }
+        self.tasks.shutdown().await;
+    }
+
+    /// The two kinds whose objects say that kinds come and go.
+    fn watch_for_changes(&mut self, trigger: &mpsc::Sender<()>, cancel: &CancellationToken) {
+        for (group, kind) in
+            [("apiextensions.k8s.io", "CustomResourceDefinition"), ("apiregistration.k8s.io", "APIService")]
+        {
+            let kind = Kind {
+                group: group.to_owned(),
+                version: "v1".to_owned(),
+                kind: kind.to_owned(),
+                plural: format!("{}s", kind.to_lowercase()),
+                namespaced: false,
+                // Metadata is enough.
+                status: StatusReporting::No,
+            };
+            let kind = Arc::new(kind);
+            let feed = Feed::new(self.client.clone(), Arc::clone(&kind), self.metrics.watch(&kind));
+            let reader = TriggerReader::default();
+            let lists = Arc::clone(&self.lists);
+            self.tasks.spawn(follow::follow(feed, reader, trigger.clone(), lists, cancel.child_token()));
+        }
+    }
+
+    /// Begins and ends watches so that they fit what is served.
+    async fn reconcile(&mut self, catalogue: Catalogue, cancel: &CancellationToken) {
+        let left: Vec<ResourceName> =
+            self.running.keys().filter(|name| !catalogue.kinds.contains_key(*name)).cloned().collect();
+        for name in left {
+            if let Some(running) = self.running.remove(&name) {
+                running.cancel.cancel();
+                tracing::info!(kind = %running.kind.resource_name(), "not served any more");
+                self.tell(running.kind, News::Left).await;
+            }
+        }
+        let first = self.running.is_empty();
+        for (name, kind) in &catalogue.kinds {
+            match self.running.get(name) {
+                Some(running) if running.kind == *kind => continue,
+                Some(running) => running.cancel.cancel(),
+                None if first => {}
+                None => tracing::info!(kind = %kind.resource_name(), "served now"),
+            }
+            self.tell(Arc::clone(kind), News::State(WatchState::Syncing)).await;
+            self.begin(name.clone(), Arc::clone(kind), cancel.child_token(), Duration::ZERO);
+        }
+        self.catalogue = catalogue;
+    }
+
+    fn begin(&mut self, name: ResourceName, kind: Arc<Kind>, cancel: CancellationToken, after: Duration) {
+        let feed = Feed::new(self.client.clone(), Arc::clone(&kind), self.metrics.watch(&kind));
+        let reader = ComponentReader::new(Arc::clone(&kind), self.prefix.clone());
+        let following =
+            follow::follow(feed, reader, self.news.clone(), Arc::clone(&self.lists), cancel.clone());
+        let task = self.tasks.spawn(async move {
+            tokio::time::sleep(after).await;
+            following.await;
+        });
+        self.running.insert(name, Running { kind, task: task.id(), cancel });
+    }
+
+    /// A follower ended: as told, or by a fault of ours, which costs this kind some seconds and no
+    /// other anything.
+    async fn restart(&mut self, ended: Result<(Id, ()), JoinError>) {
+        let Err(error) = ended else { return };
+        let Some((name, running)) = self.running.iter().find(|(_, running)| running.task == error.id())
+        else {
+            return;
+        };
+        let (name, kind, cancel) = (name.clone(), Arc::clone(&running.kind), running.cancel.clone());
+        tracing::error!(kind = %kind.resource_name(), %error, "the watch broke and is begun again");
+        self.tell(Arc::clone(&kind), News::State(WatchState::Failing("the watch broke".to_owned()))).await;
+        self.begin(name, kind, cancel, RESTART);
+    }
+
+    async fn tell(&self, kind: Arc<Kind>, news: News) {
+        // Nobody hears it only while everything ends.
+        let _ = self.news.send(Report { kind, news }).await;
+    }
+}

@@ -1,0 +1,29 @@
+//! One supervised watch a kind, and what could not be seen.
+//!
+//! # Guarantees
+//! - A list is staged and taken over whole: a half list shows nothing and takes nothing away.
+//! - An error takes nothing away. What is known of a kind stays until the kind is listed anew or a
+//!   current discovery document lacks it.
+//! - A kind that is refused or fails holds up no other.
+//!
+//! # Recovery
+//! Failures are repeated with a growing, spread wait that only progress resets: a complete list or
+//! an event. A version that the server has forgotten leads to a new list, whether it says so in the
+//! answer or in the stream.
+
+mod components;
+mod feed;
+mod fleet;
+mod follow;
+mod lines;
+mod owners;
+mod progress;
+mod snapshot;
+mod trigger;
+
+pub use components::{ComponentReader, News, Report};
+pub use feed::{Feed, FeedError};
+pub use fleet::Fleet;
+pub use follow::{Head, Reader, Seen, follow};
+pub use owners::controller_of;
+pub use snapshot::{addon_kind, snapshot};

@@ -1,0 +1,37 @@
+use std::sync::Arc;
+
+use kube::Client;
+
+use super::{Feed, FeedError};
+use crate::{
+    discover::Catalogue,
+    metrics::Metrics,
+    model::{Kind, Object, Owner, StatusReporting, decode::Raw},
+};
+
+/// The owner that controls `owner`, an object in `namespace` that carries no label itself; `None`
+/// where nothing controls it, where it is gone, or where its kind isn't known.
+///
+/// # Errors
+/// Where the API server doesn't say.
+pub async fn controller_of(
+    client: &Client,
+    catalogue: &Catalogue,
+    owner: &Owner,
+    namespace: &str,
+) -> Result<Option<Owner>, FeedError> {
+    let found = catalogue.kinds.values().find(|kind| kind.group == owner.group && kind.kind == owner.kind);
+    let Some(kind) = found else { return Ok(None) };
+    // Metadata is enough, whatever the kind.
+    let kind = Arc::new(Kind { status: StatusReporting::No, ..Kind::clone(kind) });
+    let page = Feed::new(client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind))
+        .within(namespace)
+        .named(&owner.name)
+        .await?;
+    let listed = page.parse()?;
+    let objects = listed
+        .items()
+        .filter_map(|item| serde_json::from_slice::<Raw>(item).ok()?.into_object(Arc::clone(&kind)));
+    let mut same = objects.filter(|object: &Object| object.reference.uid == owner.uid);
+    Ok(same.next().and_then(|object| object.controller))
+}

@@ -1,0 +1,35 @@
+use super::follow::{Reader, Seen};
+use crate::summary::WatchState;
+
+/// Tells that something about the followed kind changed, and nothing else.
+#[derive(Default)]
+pub(super) struct TriggerReader {
+    listed: bool,
+}
+
+impl Reader for TriggerReader {
+    type News = ();
+
+    fn begin(&mut self) {}
+
+    fn listed(&mut self, _: &Seen<'_>) {}
+
+    fn unlisted(&mut self, _: &Seen<'_>) {}
+
+    /// The first list says nothing new: what is served is read at the start anyway.
+    fn complete(&mut self) -> Option<()> {
+        std::mem::replace(&mut self.listed, true).then_some(())
+    }
+
+    fn changed(&mut self, _: &Seen<'_>) -> Option<()> {
+        Some(())
+    }
+
+    fn deleted(&mut self, _: &Seen<'_>) -> Option<()> {
+        Some(())
+    }
+
+    fn state(&mut self, _: &WatchState) -> Option<()> {
+        None
+    }
+}

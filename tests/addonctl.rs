@@ -1,0 +1,229 @@
+//! `addonctl` as it is called: exit codes, streams, hints and input that nobody wishes for.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, missing_docs)]
+
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_addonctl"));
+    command
+        .args(arguments)
+        .env_remove("KUBECONFIG")
+        .env("HOME", "/nonexistent")
+        .env_remove("KUBERNETES_SERVICE_HOST");
+    command
+}
+
+fn addonctl(arguments: &[&str], input: &str) -> Output {
+    let mut child = command(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("addonctl starts");
+    let mut stdin = child.stdin.take().expect("stdin");
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().expect("addonctl ends");
+    // It may have ended before it read everything.
+    let _ = writer.join().expect("the writer ends");
+    output
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).expect("UTF-8")
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("UTF-8")
+}
+
+fn config_map(name: &str, label: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  labels:\n    addons.x-k8s.io/{label}: ''\n---\n"
+    )
+}
+
+fn items(input: &str) -> Vec<Value> {
+    let output = addonctl(&["list", "-o", "json", "-f", "-"], input);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let list: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    list["items"].as_array().expect("items").clone()
+}
+
+#[test]
+fn a_broken_document_is_named_and_the_rest_is_shown() {
+    let input = format!("{}a: [b\n---\n{}", config_map("one", "dns"), config_map("two", "dns"));
+    for format in ["table", "json"] {
+        let output = addonctl(&["list", "-o", format, "-f", "-"], &input);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stdout(&output).contains("2/2"), "{}", stdout(&output));
+        let errors = stderr(&output);
+        assert!(errors.starts_with("error: standard input:"), "{errors}");
+        assert!(
+            errors.contains("(document 2): broken document: ") && errors.lines().count() == 1,
+            "{errors}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_there_is_12_and_nonsense_is_2() {
+    let input = config_map("one", "dns");
+    let output = addonctl(&["describe", "mesh", "-f", "-"], &input);
+    assert_eq!(output.status.code(), Some(12));
+    assert!(stderr(&output).starts_with("error: there is no add-on 'mesh'\nhint: "), "{}", stderr(&output));
+    for nonsense in [&["describe", "a/b", "-f", "-"][..], &["list", "-o", "xml"], &["lst"], &[]] {
+        let output = addonctl(nonsense, "");
+        assert_eq!(output.status.code(), Some(2), "{nonsense:?}");
+        assert!(!stderr(&output).is_empty() && output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn an_empty_list_says_how_to_go_on() {
+    let output = addonctl(&["list", "-f", "-"], "image: {tag: 1}\n");
+    assert_eq!((output.status.code(), stdout(&output)), (Some(0), ""));
+    assert_eq!(
+        stderr(&output),
+        "No add-ons found.\n\
+         hint: label any object to make one: kubectl label KIND NAME addons.x-k8s.io/IDENTIFIER=\n\
+         note: 0 objects were read, 1 documents are no Kubernetes objects\n"
+    );
+    assert!(items("").is_empty());
+}
+
+#[test]
+fn identifiers_at_their_limits_and_case_twins_stay_apart() {
+    let longest = "L".repeat(63);
+    let identifiers = ["a", "Foo", "foo", "FOO", "my_addon", "my-addon", "a..b", "a.b", &longest];
+    let input: String = identifiers
+        .iter()
+        .enumerate()
+        .map(|(n, identifier)| config_map(&format!("m{n}"), identifier))
+        .collect();
+    let items = items(&input);
+    assert_eq!(items.len(), identifiers.len());
+    let mut names: Vec<&str> = items.iter().map(|item| item["metadata"]["name"].as_str().unwrap()).collect();
+    assert!(names.is_sorted());
+    names.dedup();
+    assert_eq!(names.len(), identifiers.len());
+    for identifier in identifiers {
+        let output = addonctl(&["describe", identifier, "-f", "-"], &input);
+        assert!(stdout(&output).contains(&format!("Identifier:  {identifier}\n")), "{}", stderr(&output));
+    }
+    // One more byte is no label.
+    assert!(self::items(&config_map("a", &"L".repeat(64))).is_empty());
+}
+
+#[test]
+fn one_object_may_belong_to_twenty_add_ons() {
+    let labels: String = (0..20).map(|n| format!("    addons.x-k8s.io/addon-{n}: ''\n")).collect();
+    let input = format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: shared\n  labels:\n{labels}");
+    let output = addonctl(&["list", "-o", "name", "-f", "-"], &input);
+    assert_eq!(stdout(&output).lines().count(), 20);
+    assert!(stdout(&output).starts_with("addon.addons.x-k8s.io/addon-"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_message_of_a_mebibyte_is_cut() {
+    let input = format!(
+        "apiVersion: reefs.example/v1\nkind: Reef\nmetadata: {{name: big, labels: {{addons.x-k8s.io/reef: ''}}}}\n\
+         status: {{conditions: [{{type: Ready, status: 'False', reason: Broken, message: \"{}\\0\\e[31m\"}}]}}\n",
+        "容".repeat(350_000)
+    );
+    for arguments in [
+        &["list", "-o", "wide", "-f", "-"][..],
+        &["describe", "reef", "-f", "-"],
+        &["list", "-o", "json", "-f", "-"],
+    ] {
+        let output = addonctl(arguments, &input);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stdout(&output).contains("容...") && output.stdout.len() < 10_000, "{}", output.stdout.len());
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let input: String = (0..3_000).map(|n| config_map(&format!("m{n}"), &format!("addon-{n}"))).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("all.yaml"), input).expect("a file");
+    let mut child = command(&["list", "-o", "json", "-f", folder.path().to_str().expect("UTF-8")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("addonctl starts");
+    let mut first = [0; 1];
+    child.stdout.take().expect("stdout").read_exact(&mut first).expect("a byte");
+    let output = child.wait_with_output().expect("addonctl ends");
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+}
+
+#[test]
+fn colour_is_for_terminals_unless_it_is_asked_for() {
+    let input = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {addons.x-k8s.io/dns: ''}}\nstatus: {phase: Failed}\n";
+    let plain = addonctl(&["list", "-f", "-"], input);
+    assert!(!plain.stdout.contains(&0x1b));
+    let coloured = addonctl(&["list", "--color", "always", "-f", "-"], input);
+    assert!(coloured.stdout.contains(&0x1b), "{}", stdout(&coloured));
+}
+
+#[test]
+fn help_teaches_by_example() {
+    for arguments in [&["--help"][..], &["list", "--help"], &["describe", "--help"]] {
+        let output = addonctl(arguments, "");
+        assert_eq!(output.status.code(), Some(0));
+        assert!(stdout(&output).contains("Examples:\n"), "{}", stdout(&output));
+    }
+}
+
+fn kubeconfig(folder: &Path, port: u16) -> String {
+    let path = folder.join("config");
+    let config = format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{{name: k, cluster: {{server: 'http://127.0.0.1:{port}'}}}}]\n\
+         users: [{{name: u, user: {{}}}}]\ncontexts: [{{name: c, context: {{cluster: k, user: u}}}}]\n"
+    );
+    std::fs::write(&path, config).expect("a file");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn a_dead_server_is_one_line_and_a_hint() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let config = kubeconfig(folder.path(), port);
+    // First it takes connections and never answers, then it is gone.
+    let mut listener = Some(listener);
+    for expected in ["", "Connection refused"] {
+        let output = addonctl(&["list", "--kubeconfig", &config, "--request-timeout", "1s"], "");
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(
+            errors.starts_with(&format!("error: can't reach the API server at http://127.0.0.1:{port}: ")),
+            "{errors}"
+        );
+        assert!(
+            errors.contains(expected) && errors.contains("\nhint: ") && errors.lines().count() == 2,
+            "{errors}"
+        );
+        drop(listener.take());
+    }
+}
+
+#[test]
+fn a_missing_configuration_is_one_line_and_a_hint() {
+    for arguments in [&["list"][..], &["list", "--kubeconfig", "/nonexistent/config"], &["describe", "dns"]] {
+        let output = addonctl(arguments, "");
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(errors.starts_with("error: ") && errors.lines().count() == 2, "{errors}");
+    }
+}

@@ -1,0 +1,82 @@
+//! The controller with the rights that `deploy/` gives it, on the examples.
+
+use std::{
+    collections::BTreeMap,
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use addons_testbed::{Cluster, eventually};
+use serde_json::Value;
+
+use crate::support::{LONG, Running, at_root, cluster, health};
+
+const EXAMPLES: [&str; 6] = ["cert-manager", "dns", "ingress", "metrics-server", "monitoring", "storage"];
+
+async fn versions(cluster: &Cluster) -> Result<BTreeMap<String, String>, String> {
+    let json =
+        cluster.kubectl(&["get", "addons", "-o", "json"]).await.map_err(|error| format!("{error:#}"))?;
+    let list: Value = serde_json::from_str(&json).map_err(|error| error.to_string())?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let items = list["items"].as_array().into_iter().flatten();
+    Ok(items
+        .map(|item| (text(&item["metadata"]["name"]), text(&item["metadata"]["resourceVersion"])))
+        .collect())
+}
+
+/// Looks at the Addons for `time`, again and again; the first change of one is a failure.
+async fn stay(cluster: &Cluster, before: &BTreeMap<String, String>, time: Duration) {
+    let start = Instant::now();
+    eventually(time * 2 + LONG, "the time is over", || async {
+        assert_eq!(before, &versions(cluster).await?, "an Addon was written");
+        if start.elapsed() >= time { Ok(()) } else { Err(format!("{:?}", start.elapsed())) }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_role_of_deploy_is_enough_and_a_quiet_cluster_is_left_alone() {
+    let cluster = cluster().await;
+    cluster.kubectl(&["apply", "-k", &at_root("deploy")]).await.expect("deploy/");
+    eventually(LONG, "the examples apply", || async {
+        // The first pass makes the CRDs and namespaces that the rest needs.
+        let applied = cluster.kubectl(&["apply", "--server-side", "-k", &at_root("examples")]).await;
+        applied.map_err(|error| format!("{error:#}"))
+    })
+    .await;
+    let account = cluster.service_account("addons-system", "addon-controller").await.expect("the account");
+    for (verb, what) in [("list", "secrets"), ("get", "configmaps"), ("delete", "deployments.apps")] {
+        let may = account.kubectl(&["auth", "can-i", verb, what, "-A"]).await;
+        assert!(may.is_err(), "it may {verb} {what}: {may:?}");
+    }
+    let controller = Running::start(account.kubeconfig(), &["--removal-grace", "1s"]);
+    controller.ready().await;
+    for name in EXAMPLES {
+        eventually(LONG, &format!("{name} is there"), || controller.addon(name)).await;
+    }
+    for name in ["dns", "metrics-server", "storage", "monitoring"] {
+        health(&cluster, name, "Healthy").await;
+    }
+    let (_, metrics) = controller.get("/metrics").await.expect("metrics");
+    assert!(metrics.contains("addons_controller_kinds{state=\"forbidden\"} 0"), "{metrics}");
+
+    let last = Mutex::new(BTreeMap::new());
+    let before = eventually(LONG, "what was started has come to rest", || async {
+        let now = versions(&cluster).await?;
+        let previous = std::mem::replace(&mut *last.lock().expect("a lock"), now.clone());
+        if previous == now { Ok(now) } else { Err("an Addon changes".to_owned()) }
+    })
+    .await;
+    stay(&cluster, &before, Duration::from_secs(60)).await;
+
+    drop(controller);
+    let controller = Running::start(account.kubeconfig(), &["--removal-grace", "1s"]);
+    controller.ready().await;
+    stay(&cluster, &before, Duration::from_secs(5)).await;
+
+    let explained = cluster.kubectl(&["explain", "addon.status.components"]).await.expect("kubectl explain");
+    assert!(
+        explained.contains("worst first") && explained.contains("The object's own conditions."),
+        "{explained}"
+    );
+}

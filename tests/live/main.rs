@@ -1,0 +1,9 @@
+//! The controller and `addonctl` on a real API server, as their users meet them.
+#![allow(missing_docs, clippy::expect_used, clippy::unwrap_used)]
+
+mod arrivals;
+mod coverage;
+mod install;
+mod manifests;
+mod support;
+mod surfaces;

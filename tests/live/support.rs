@@ -1,0 +1,170 @@
+//! A controller on a test cluster.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use addons::controller::{Controller, Options};
+use addons_testbed::{Cluster, eventually};
+use clap::Parser;
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    sync::OnceCell,
+};
+use tokio_util::sync::CancellationToken;
+
+/// Longer than anything that is waited for on a busy machine, where the time isn't the point.
+pub const LONG: Duration = Duration::from_secs(90);
+
+/// A controller in a thread and runtime of its own. It ends when it is dropped.
+pub struct Running {
+    pub address: SocketAddr,
+    stop: CancellationToken,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    pub fn start(kubeconfig: &Path, flags: &[&str]) -> Self {
+        let mut arguments = vec!["addon-controller", "--listen", "127.0.0.1:0", "--kubeconfig"];
+        let kubeconfig = kubeconfig.display().to_string();
+        arguments.push(&kubeconfig);
+        arguments.extend(flags);
+        let options = Options::parse_from(arguments);
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let (tell, address) = std::sync::mpsc::channel();
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+            runtime.expect("a runtime").block_on(async move {
+                let controller = Controller::bind(options).await.expect("a controller");
+                tell.send(controller.address()).expect("somebody listens");
+                controller.run(stopped).await.expect("it runs until it is told to stop");
+            });
+        });
+        let address = address.recv().expect("it listens");
+        Self { address, stop, thread: Some(thread) }
+    }
+
+    /// Status and body of a GET request.
+    pub async fn get(&self, path: &str) -> Result<(u16, String), String> {
+        let mut stream = TcpStream::connect(self.address).await.map_err(|error| error.to_string())?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
+        stream.write_all(request.as_bytes()).await.map_err(|error| error.to_string())?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.map_err(|error| error.to_string())?;
+        let answer = String::from_utf8_lossy(&answer);
+        let (head, body) = answer.split_once("\r\n\r\n").ok_or("no head")?;
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or("no status")?;
+        Ok((status, body.to_owned()))
+    }
+
+    /// An `Addon` with all its components, as HTTP gives it.
+    pub async fn addon(&self, identifier: &str) -> Result<Value, String> {
+        match self.get(&format!("/api/v1alpha1/addons/{identifier}")).await? {
+            (200, body) => serde_json::from_str(&body).map_err(|error| error.to_string()),
+            (code, body) => Err(format!("{code}: {body}")),
+        }
+    }
+
+    /// Waits until it has listed what there is.
+    pub async fn ready(&self) {
+        eventually(LONG, "the controller is ready", || async {
+            match self.get("/readyz?verbose").await? {
+                (200, _) => Ok(()),
+                (_, body) => Err(body),
+            }
+        })
+        .await;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+            && !thread::panicking()
+        {
+            panic!("the controller broke");
+        }
+    }
+}
+
+/// A cluster with the CRD.
+pub async fn cluster() -> Cluster {
+    let cluster = Cluster::start(addons_testbed::Options::default()).await.expect("a cluster");
+    install_crd(&cluster).await;
+    cluster
+}
+
+async fn install_crd(cluster: &Cluster) {
+    cluster.kubectl(&["apply", "-k", &at_root("crds")]).await.expect("the CRD");
+    cluster
+        .kubectl(&["wait", "--for=condition=Established", "crd/addons.addons.x-k8s.io", "--timeout=60s"])
+        .await
+        .expect("an established CRD");
+}
+
+/// The cluster that tests share, with a controller.
+pub struct Stage {
+    pub cluster: &'static Cluster,
+    pub controller: Running,
+}
+
+/// The shared cluster and its controller. Tests keep to namespaces and identifiers of their own.
+pub async fn stage() -> &'static Stage {
+    static STAGE: OnceCell<Stage> = OnceCell::const_new();
+    STAGE
+        .get_or_init(|| async {
+            let cluster = Cluster::shared().await;
+            install_crd(cluster).await;
+            let controller = Running::start(cluster.kubeconfig(), &["--removal-grace", "1s"]);
+            controller.ready().await;
+            Stage { cluster, controller }
+        })
+        .await
+}
+
+/// An `Addon` as the API server holds it; an error where there is none.
+pub async fn addon(cluster: &Cluster, name: &str) -> Result<Value, String> {
+    let json =
+        cluster.kubectl(&["get", "addon", name, "-o", "json"]).await.map_err(|error| format!("{error:#}"))?;
+    serde_json::from_str(&json).map_err(|error| error.to_string())
+}
+
+/// Waits until an `Addon` has this health and gives its status.
+pub async fn health(cluster: &Cluster, name: &str, wanted: &str) -> Value {
+    let what = format!("the Addon {name} is {wanted}");
+    eventually(LONG, &what, || async {
+        let status = addon(cluster, name).await?["status"].take();
+        if status["health"] == wanted { Ok(status) } else { Err(status.to_string()) }
+    })
+    .await
+}
+
+/// The condition of a status.
+pub fn condition<'a>(status: &'a Value, kind: &str) -> &'a Value {
+    let conditions = status["conditions"].as_array().expect("conditions");
+    conditions.iter().find(|condition| condition["type"] == kind).expect(kind)
+}
+
+pub fn at_root(path: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path).display().to_string()
+}
+
+/// The fixtures that aren't ours to keep here; `None` where they aren't there, which is said.
+pub fn fixtures(folder: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("ADDONS_FIXTURES")
+        .map_or_else(|| at_root("../shared/fixtures").into(), PathBuf::from);
+    let path = root.join(folder);
+    if path.is_dir() {
+        return Some(path);
+    }
+    eprintln!("skipped: no {} (ADDONS_FIXTURES names another folder)", path.display());
+    None
+}
