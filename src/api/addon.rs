@@ -2,6 +2,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The types of the conditions of an `Addon`.
 pub mod condition {
@@ -94,6 +95,17 @@ pub struct AddonSpec {
     #[schemars(length(min = 1, max = 63), regex(pattern = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"))]
     #[x_kube(validation = Rule::new("self == oldSelf").message("identifier is immutable"))]
     pub identifier: String,
+}
+
+impl Addon {
+    /// Reads an `Addon` from what a list or a watch gives. A status that can't be read, because somebody
+    /// wrote something strange into it, is as if it weren't there; `None` where the rest can't be read.
+    pub fn read(mut object: Value) -> Option<Self> {
+        let status = object.as_object_mut()?.remove("status");
+        let mut addon: Self = serde_json::from_value(object).ok()?;
+        addon.status = status.and_then(|status| serde_json::from_value(status).ok());
+        Some(addon)
+    }
 }
 
 /// What the add-on is made of and how it is, as its components were seen last.
@@ -345,4 +357,41 @@ pub struct ComponentCause {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = 2048))]
     pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_strange_status_is_as_if_it_were_not_there() {
+        let addon = |status: Value| json!({"metadata": {"name": "dns"}, "spec": {"identifier": "dns"}, "status": status});
+        assert_eq!(
+            Addon::read(addon(json!({"health": "Healthy"}))).unwrap().status.unwrap().health,
+            "Healthy"
+        );
+        for strange in [json!({"counts": {"total": 1_u64 << 40}}), json!({"components": [{}]}), json!(null)] {
+            let read = Addon::read(addon(strange)).unwrap();
+            assert_eq!((read.spec.identifier.as_str(), read.status), ("dns", None));
+        }
+    }
+
+    #[test]
+    fn what_is_no_addon_is_not_read() {
+        for other in [json!({}), json!(1), json!({"metadata": {"name": "dns"}, "spec": {}})] {
+            assert!(Addon::read(other).is_none());
+        }
+    }
+
+    #[test]
+    fn nothing_empty_is_sent() {
+        let addon = Addon::new("dns", AddonSpec { identifier: "dns".into() });
+        assert!(serde_json::to_value(&addon).unwrap().get("status").is_none());
+        let status = serde_json::to_value(AddonStatus::default()).unwrap();
+        assert!(status.as_object().unwrap().values().all(|value| !value.is_null() && !value.is_array()));
+    }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     api::{Addon, LabelPrefix},
-    publish::{self, Seen as Published},
+    publish::Seen as Published,
     summary::WatchState,
     watch::{ComponentReader, News, Reader, Report, Seen, addon_kind},
 };
@@ -75,7 +75,7 @@ fn news(report: Option<Report>) -> Option<News> {
 }
 
 fn read(seen: &Seen<'_>) -> Option<Addon> {
-    let addon = seen.decode::<Value>().ok().and_then(publish::read);
+    let addon = seen.decode::<Value>().ok().and_then(Addon::read);
     if addon.is_none() {
         let name = crate::model::text::name(&seen.head.name);
         tracing::warn!(%name, "an Addon can't be read and is left alone");
