@@ -23,7 +23,7 @@ pub(crate) fn identifier(n: usize) -> String {
 
 /// Makes `objects` objects; the first `labelled` of them belong to `addons` add-ons in turn.
 pub(crate) async fn fill(cluster: &Cluster, objects: usize, labelled: usize, addons: usize) -> Result<()> {
-    ensure!(addons > 0 && labelled % addons == 0, "every add-on gets the same number of objects");
+    ensure!(addons > 0 && labelled.is_multiple_of(addons), "every add-on gets the same number of objects");
     let client = cluster.client().await?;
     stream::iter(0..objects)
         .map(|n| {

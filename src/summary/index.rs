@@ -87,11 +87,12 @@ impl Index {
             Some(known) => known.difference(&listed).cloned().collect(),
             None => Vec::new(),
         };
-        for key in gone {
-            self.remove(kind, &key);
-        }
+        // What is new first: an owner that both the old and the new name stays known.
         for observation in observations {
             self.upsert(observation);
+        }
+        for key in gone {
+            self.remove(kind, &key);
         }
     }
 

@@ -63,7 +63,7 @@ mod tests {
                 ),
                 (
                     "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, status: {desiredNumberScheduled: 2, currentNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 1, numberReady: 1}}",
-                    "Progressing PodsUnavailable: 1 of 2 pods available -> 2025-03-01T10:10:00Z Degraded",
+                    "Progressing PodsUnavailable: 1 of 2 pods available",
                 ),
             ],
         );
