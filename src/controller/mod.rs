@@ -76,6 +76,8 @@ impl Controller {
         tracing::info!("listening on http://{}/", self.address);
         let mut tasks = self.begin(&stop);
         let ended = tokio::select! {
+            // Once it is told to stop, parts may end before it gets here.
+            biased;
             () = stop.cancelled() => Ok(()),
             // No part ends by itself. A restart is the way out.
             Some(ended) = tasks.join_next() => match ended {

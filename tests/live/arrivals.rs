@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use addons_testbed::eventually;
 
-use crate::support::{LONG, addon, health, stage};
+use crate::support::{LONG, addon, health, stage, with};
 
 fn crd(kind: &str) -> String {
     let (lower, plural) = (kind.to_lowercase(), format!("{}s", kind.to_lowercase()));
@@ -81,8 +81,8 @@ spec:
         .expect("objects");
     health(stage.cluster, "beside-tides", "Healthy").await;
     // Its service isn't there: that may still come.
-    let status = health(stage.cluster, "tides", "Progressing").await;
-    assert_eq!(status["reason"], "ServiceNotFound", "{status}");
+    let said = [("health", "Progressing"), ("reason", "ServiceNotFound")];
+    let status = with(stage.cluster, "tides", &said).await;
     assert_eq!(status["components"][0]["kind"], "APIService", "{status}");
     stage
         .cluster

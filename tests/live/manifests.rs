@@ -20,7 +20,7 @@ async fn apply(cluster: &Cluster, path: &Path, identifier: &str) {
     let path = path.display().to_string();
     let label = format!("addons.x-k8s.io/{identifier}=");
     let labelled =
-        cluster.kubectl(&["label", "--local", "-f", &path, &label, "-o", "yaml"]).await.expect("labelled");
+        cluster.kubectl(&["label", "--local", "-f", &path, &label, "-o", "json"]).await.expect("labelled");
     let namespace = if identifier == "argo-cd" { "argocd" } else { "default" };
     let arguments = ["apply", "--server-side", "--force-conflicts", "-n", namespace, "-f", "-"];
     // Some objects of some files are refused: a kind that no file brings.

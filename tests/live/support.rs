@@ -139,10 +139,19 @@ pub async fn addon(cluster: &Cluster, name: &str) -> Result<Value, String> {
 
 /// Waits until an `Addon` has this health and gives its status.
 pub async fn health(cluster: &Cluster, name: &str, wanted: &str) -> Value {
-    let what = format!("the Addon {name} is {wanted}");
+    with(cluster, name, &[("health", wanted)]).await
+}
+
+/// Waits until the status of an `Addon` says this and gives it.
+pub async fn with(cluster: &Cluster, name: &str, fields: &[(&str, &str)]) -> Value {
+    let what = format!("the Addon {name} has {fields:?}");
     eventually(LONG, &what, || async {
         let status = addon(cluster, name).await?["status"].take();
-        if status["health"] == wanted { Ok(status) } else { Err(status.to_string()) }
+        if fields.iter().all(|(field, wanted)| status[field] == *wanted) {
+            Ok(status)
+        } else {
+            Err(status.to_string())
+        }
     })
     .await
 }

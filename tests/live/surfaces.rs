@@ -5,7 +5,7 @@ use std::process::Command;
 use addons_testbed::{Failure, eventually};
 use serde_json::Value;
 
-use crate::support::{LONG, addon, condition, health, stage};
+use crate::support::{LONG, addon, condition, health, stage, with};
 
 /// A Deployment and a ConfigMap of the add-on `identifier`.
 fn web(namespace: &str, identifier: &str, label: &str) -> String {
@@ -44,14 +44,9 @@ async fn labelled_objects_become_an_addon_everywhere() {
     let stage = stage().await;
     let namespace = stage.cluster.namespace("everywhere").await.expect("a namespace");
     stage.cluster.apply(&web(&namespace, "everywhere", "")).await.expect("objects");
-    let status = health(stage.cluster, "everywhere", "Healthy").await;
-
     // Pods and the ReplicaSet carry the label through the template: they are no components.
-    assert_eq!(
-        (status["ready"].as_str(), status["version"].as_str()),
-        (Some("2/2"), Some("1.9.4")),
-        "{status}"
-    );
+    let status = with(stage.cluster, "everywhere", &[("health", "Healthy"), ("ready", "2/2")]).await;
+    assert_eq!(status["version"], "1.9.4", "{status}");
     assert_eq!(condition(&status, "Ready")["status"], "True");
     assert_eq!(condition(&status, "Observed")["status"], "True");
 
@@ -106,7 +101,7 @@ async fn a_failing_pod_degrades_its_addon_and_is_named() {
     let stage = stage().await;
     let namespace = stage.cluster.namespace("failing").await.expect("a namespace");
     stage.cluster.apply(&web(&namespace, "failing", "")).await.expect("objects");
-    health(stage.cluster, "failing", "Healthy").await;
+    with(stage.cluster, "failing", &[("health", "Healthy"), ("ready", "2/2")]).await;
     let pods = stage.cluster.kubectl(&["-n", &namespace, "get", "pods", "-o", "name"]).await.expect("pods");
     for pod in pods.lines().filter_map(|line| line.strip_prefix("pod/")) {
         stage.cluster.fail_pod(&namespace, pod, Failure::CrashLoop).await.expect("a failing pod");
@@ -168,7 +163,7 @@ async fn an_object_that_loses_its_label_leaves_its_addon() {
     let stage = stage().await;
     let namespace = stage.cluster.namespace("relabel").await.expect("a namespace");
     stage.cluster.apply(&web(&namespace, "before", "")).await.expect("objects");
-    health(stage.cluster, "before", "Healthy").await;
+    with(stage.cluster, "before", &[("health", "Healthy"), ("ready", "2/2")]).await;
     stage
         .cluster
         .kubectl(&[
@@ -259,7 +254,7 @@ async fn an_addon_may_be_a_component_of_another() {
     let stage = stage().await;
     let namespace = stage.cluster.namespace("nested").await.expect("a namespace");
     stage.cluster.apply(&web(&namespace, "inner", "")).await.expect("objects");
-    health(stage.cluster, "inner", "Healthy").await;
+    with(stage.cluster, "inner", &[("health", "Healthy"), ("ready", "2/2")]).await;
     stage.cluster.kubectl(&["label", "addon", "inner", "addons.x-k8s.io/outer="]).await.expect("a label");
     let status = health(stage.cluster, "outer", "Healthy").await;
     assert_eq!(status["components"][0]["kind"], "Addon");
