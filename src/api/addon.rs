@@ -17,6 +17,7 @@ pub mod condition {
 }
 
 /// What names an add-on.
+#[allow(clippy::duplicated_attributes, reason = "each printer column has a type of its own")]
 #[derive(CustomResource, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "addons.x-k8s.io",

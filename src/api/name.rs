@@ -48,6 +48,8 @@ fn looks_changed(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used)]
+
     use std::collections::HashMap;
 
     use proptest::prelude::*;
@@ -69,10 +71,10 @@ mod tests {
     #[test]
     fn the_mapping_is_stable() {
         assert_eq!(name("Foo"), "foo-x1cbec737f8");
-        assert_eq!(name("my_addon"), "my-addon-x83c9b9f3a8");
-        assert_eq!(name("a..b"), "a-b-x6d4a20c5ca");
-        assert_eq!(name("v1.2_Beta"), "v1-2-beta-x2a76d8d2ba");
-        assert_eq!(name("dns-x0123456789"), "dns-x0123456789-x1b42ca0a01");
+        assert_eq!(name("my_addon"), "my-addon-xca98fde44b");
+        assert_eq!(name("a..b"), "a-b-xf62b42414c");
+        assert_eq!(name("v1.2_Beta"), "v1-2-beta-x9e53946a83");
+        assert_eq!(name("dns-x0123456789"), "dns-x0123456789-xa963eada6e");
     }
 
     fn identifiers() -> impl Strategy<Value = Identifier> {

@@ -24,7 +24,7 @@ use crate::{
     model::Timestamp,
     publish::{self, Command, Seen},
     serve::{Pulse, Readiness},
-    summary::{Board, Change, Index, Observation},
+    summary::{Board, Change, Index, Observation, Summary},
     watch::{News, Report, addon_kind},
 };
 
@@ -282,10 +282,10 @@ impl Engine {
                         None => self.memory.status(&summary.identifier),
                     };
                     publish::settle(&mut summary.status, previous);
-                    if shown.as_deref() == Some(&summary) {
+                    if shown.as_deref() == Some(&*summary) {
                         continue;
                     }
-                    let summary = Arc::new(summary);
+                    let summary = Arc::<Summary>::from(summary);
                     self.out.board.put(Arc::clone(&summary));
                     self.tell(Command::Show(summary)).await;
                 }

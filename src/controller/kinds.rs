@@ -33,7 +33,7 @@ impl Kinds {
             // What was known holds until the list is whole.
             WatchState::Syncing => {}
             WatchState::Forbidden(why) | WatchState::Failing(why) => {
-                index.set_gap(&kind.group_kind(), Some(why.clone()));
+                index.set_gap(&kind.group_kind(), Some(why));
             }
         }
         self.followed.insert(kind.group_kind(), (Arc::clone(kind), state));
@@ -59,7 +59,7 @@ impl Kinds {
                 continue;
             }
             if catalogue.stale.contains(&kind.group) {
-                index.set_gap(&kind, Some("its API group can't be discovered".to_owned()));
+                index.set_gap(&kind, Some("its API group can't be discovered"));
             } else {
                 index.set_gap(&kind, None);
                 index.replace(&kind, Vec::new());

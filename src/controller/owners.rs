@@ -77,9 +77,9 @@ async fn ask(
         let place = places.acquire().await.ok()?;
         match controller_of(client, catalogue, owner, namespace).await {
             Ok(controller) => return controller,
-            Err(error) if matches!(error.code(), Some(403 | 404 | 405)) => return None,
+            Err(error) if matches!(error.code(), Some(403..=405)) => return None,
             Err(error) => {
-                tracing::debug!(kind = %owner.kind, name = %owner.name, %error, "an owner can't be looked up")
+                tracing::debug!(kind = %owner.kind, name = %owner.name, %error, "an owner can't be looked up");
             }
         }
         drop(place);

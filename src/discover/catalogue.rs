@@ -123,8 +123,11 @@ fn is_built_in(group: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Groups as the API server writes them, from a short form: group, version, freshness, resources.
-    fn groups(table: &[(&str, &[(&str, &str, &[&str])])]) -> Vec<APIGroupDiscovery> {
+    /// A version of a group: its name, freshness and resources.
+    type Version<'a> = (&'a str, &'a str, &'a [&'a str]);
+
+    /// Groups as the API server writes them.
+    fn groups(table: &[(&str, &[Version<'_>])]) -> Vec<APIGroupDiscovery> {
         table
             .iter()
             .map(|(group, versions)| {
@@ -145,7 +148,7 @@ mod tests {
             .collect()
     }
 
-    fn resolve(table: &[(&str, &[(&str, &str, &[&str])])], previous: &Catalogue) -> Catalogue {
+    fn resolve(table: &[(&str, &[Version<'_>])], previous: &Catalogue) -> Catalogue {
         Catalogue::resolve(groups(table), &Selection::default(), previous)
     }
 

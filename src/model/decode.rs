@@ -201,6 +201,8 @@ impl<'de> Visitor<'de> for Pruned {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used)]
+
     use serde_json::json;
 
     use super::*;

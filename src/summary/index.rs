@@ -44,7 +44,7 @@ struct Group {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The add-on has components, and this is how it is.
-    Show(Summary),
+    Show(Box<Summary>),
     /// The add-on has no components any more.
     Empty(Identifier),
 }
@@ -96,9 +96,9 @@ impl Index {
     }
 
     /// Notes that a kind can't be observed and why, or that it can again.
-    pub fn set_gap(&mut self, kind: &GroupKind, why: Option<String>) {
-        let changed = match &why {
-            Some(why) => self.gaps.insert(kind.clone(), why.clone()).as_ref() != Some(why),
+    pub fn set_gap(&mut self, kind: &GroupKind, why: Option<&str>) {
+        let changed = match why {
+            Some(why) => self.gaps.insert(kind.clone(), why.to_owned()).as_deref() != Some(why),
             None => self.gaps.remove(kind).is_some(),
         };
         if changed {
@@ -198,7 +198,7 @@ impl Index {
                 circle.or_else(|| self.groups.get(child).and_then(|group| group.verdict.clone()))
             };
             let around = Surroundings { objects: &self.objects, gaps: &self.gaps, nested: &nested, now };
-            Change::Show(summary(identifier, group.members.iter(), &around))
+            Change::Show(Box::new(summary(identifier, group.members.iter(), &around)))
         };
         if due != previous {
             if let Some(previous) = previous {

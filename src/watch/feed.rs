@@ -243,7 +243,7 @@ fn reason(status: StatusCode) -> String {
 
 async fn collect(response: Response<Body>, limit: usize) -> Result<Bytes, FeedError> {
     let collected = Limited::new(response.into_body(), limit).collect().await;
-    collected.map(|body| body.to_bytes()).map_err(|error| {
+    collected.map(http_body_util::Collected::to_bytes).map_err(|error| {
         if error.is::<http_body_util::LengthLimitError>() {
             FeedError::TooLarge
         } else {

@@ -39,7 +39,7 @@ impl Lines {
             self.chunk.clear();
             match self.body.frame().await {
                 Some(frame) => {
-                    self.chunk = frame.map_err(|e| FeedError::transport(&e))?.into_data().unwrap_or_default()
+                    self.chunk = frame.map_err(|e| FeedError::transport(&e))?.into_data().unwrap_or_default();
                 }
                 None => return Ok(None),
             }

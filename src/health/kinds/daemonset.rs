@@ -22,9 +22,9 @@ pub(super) fn judge(subject: Subject) -> Finding {
             .message(format!("{updated} of {desired} pods updated; {message}"));
     }
     if subject.count("currentNumberScheduled") < desired || available < desired {
-        return Finding::progressing("PodsUnavailable")
-            .message(message)
-            .then_degraded(subject.object.created);
+        // One node that restarts is no failure; it says no times.
+        let outage = subject.object.created.filter(|_| available == 0);
+        return Finding::progressing("PodsUnavailable").message(message).then_degraded(outage);
     }
     Finding::healthy("PodsAvailable").message(if updated < desired {
         format!("{message}; {} wait to be deleted to be updated", desired.saturating_sub(updated))

@@ -94,11 +94,9 @@ fn unavailable(subject: Subject, replicas: &Replicas) -> Finding {
         // Nothing is being rolled out: this is an outage.
         (Some(available), true) => Finding::of(Health::Degraded, available).message(message),
         (Some(_), false) => rollout(subject, &message),
-        // Nothing tells when the missing ones went away, only since when at the earliest.
-        (None, true) => {
-            let last = subject.changed("Available").max(subject.changed("Progressing"));
-            replicas.unavailable().then_degraded(last)
-        }
+        // Nothing tells when the missing ones went away: it may have been just now.
+        (None, true) => replicas.unavailable(),
+
         (None, false) => replicas.unavailable().since(subject.changed("Progressing")),
     }
 }
@@ -166,7 +164,7 @@ mod tests {
                     "{spec: {replicas: 3}, status: {replicas: 3, updatedReplicas: 3, availableReplicas: 2, conditions: [
                         {type: Progressing, status: 'True', reason: NewReplicaSetAvailable, lastTransitionTime: '2025-03-01T10:00:00Z'},
                         {type: Available, status: 'True', lastTransitionTime: '2025-03-01T10:05:00Z'}]}}",
-                    "Progressing ReplicasUnavailable: 2 of 3 replicas available -> 2025-03-01T10:15:00Z Degraded ReplicasUnavailable",
+                    "Progressing ReplicasUnavailable: 2 of 3 replicas available",
                 ),
             ],
         );

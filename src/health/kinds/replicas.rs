@@ -1,4 +1,7 @@
-use crate::health::{Finding, Subject, subject::int};
+use crate::{
+    health::{Finding, Subject, subject::int},
+    model::Timestamp,
+};
 
 /// The counters of a workload.
 #[derive(Clone, Copy)]
@@ -48,6 +51,13 @@ impl Replicas {
     /// The verdict on a workload of which some replicas aren't available.
     pub(super) fn unavailable(&self) -> Finding {
         Finding::progressing("ReplicasUnavailable").message(self.message())
+    }
+
+    /// The same for a workload that says no times. An outage counts from `created`; that some of
+    /// several are missing may have begun just now, and one restarting pod is no failure.
+    pub(super) fn unavailable_since(&self, created: Option<Timestamp>) -> Finding {
+        let outage = created.filter(|_| self.available == 0);
+        self.unavailable().then_degraded(outage)
     }
 }
 

@@ -27,7 +27,7 @@ fn by_counters(subject: Subject, replicas: &Replicas) -> Finding {
         return replicas.surplus();
     }
     if !replicas.complete() {
-        return replicas.unavailable().then_degraded(subject.object.created);
+        return replicas.unavailable_since(subject.object.created);
     }
     replicas.healthy()
 }
@@ -56,7 +56,7 @@ mod tests {
                 ),
                 (
                     "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, spec: {replicas: 2}, status: {replicas: 2, availableReplicas: 1, readyReplicas: 1}}",
-                    "Progressing ReplicasUnavailable: 1 of 2 replicas available -> 2025-03-01T10:10:00Z Degraded",
+                    "Progressing ReplicasUnavailable: 1 of 2 replicas available",
                 ),
                 (
                     "{spec: {replicas: 2}, status: {replicas: 0, conditions: [{type: ReplicaFailure, status: 'True', reason: FailedCreate, message: denied}]}}",

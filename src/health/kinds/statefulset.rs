@@ -38,7 +38,7 @@ fn unavailable(subject: Subject, replicas: &Replicas, update: &Update) -> Findin
     match update {
         Update::Rolling(message) if !outage => Finding::progressing("RollingOut").message(message),
         _ if scaling && !outage => Finding::progressing("ScalingUp").message(replicas.message()),
-        _ => replicas.unavailable().then_degraded(subject.object.created),
+        _ => replicas.unavailable_since(subject.object.created),
     }
 }
 

@@ -101,7 +101,7 @@ impl Truth {
                 }
             }
             Step::Gap(kind, on) => {
-                index.set_gap(&group_kind(kind), on.then(|| "forbidden".to_owned()));
+                index.set_gap(&group_kind(kind), on.then_some("forbidden"));
                 if on {
                     self.gaps.insert(group_kind(kind), "forbidden".to_owned());
                 } else {
@@ -165,7 +165,7 @@ proptest! {
             truth.apply(&mut index, step);
             for change in index.flush(at(truth.now)) {
                 match change {
-                    Change::Show(summary) => shown.extend(timeless([summary])),
+                    Change::Show(summary) => shown.extend(timeless([*summary])),
                     Change::Empty(identifier) => drop(shown.remove(&identifier)),
                 }
             }
