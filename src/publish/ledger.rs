@@ -260,7 +260,9 @@ impl Slot {
     /// Takes in the answer. True where something newer was seen before it came.
     fn taken(&mut self, addon: Option<Addon>, flight: &Flight) -> bool {
         self.failures = 0;
-        self.refusal = None;
+        if !matches!(flight.sent, Some((_, Form::Headline))) {
+            self.refusal = None;
+        }
         let live = addon.and_then(Live::of).map(|(_, live)| live);
         if let Some(((wanted, form), live)) = flight.sent.zip(live.as_ref()) {
             self.entry.tried = Some(Tried { wanted, form, answer: Answer::Taken(live.status) });

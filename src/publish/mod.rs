@@ -11,6 +11,7 @@
 //!   after that second otherwise; what changes in between is written once.
 //! - At most [`Limits::in_flight`] requests at a time, and [`Limits::per_second`] writes a second beyond
 //!   the first [`Limits::burst`].
+//! - Where the CRD is older than this program, the fields that it lacks are left out.
 //! - An `Addon` that was edited or deleted by hand is put right. One that was made by hand is never
 //!   deleted.
 //!

@@ -50,6 +50,9 @@ pub(super) enum Failure {
     /// Somebody else was there first.
     #[error("it was changed in the meantime: {0}")]
     Conflict(String),
+    /// It failed at it, by what it says itself.
+    #[error("the API server failed: {0}")]
+    Broken(String),
     /// Anything else.
     #[error("{0}")]
     Other(String),
@@ -97,24 +100,37 @@ impl Requests {
         }
     }
 
-    /// Applies the status. What another field manager added stays after that, so where the object still
-    /// says something else the status is replaced, once.
+    /// Writes the status. What another field manager added stays when ours is applied, so where the
+    /// object still says something else the status is replaced, once.
     async fn write(&self, name: &str, draft: &Draft) -> Result<Addon, Failure> {
-        let patch = Patch::Apply(StatusPatch {
-            api_version: Addon::api_version(&()).into_owned(),
-            kind: Addon::kind(&()).into_owned(),
-            metadata: Named { name },
-            status: &draft.status,
-        });
-        let parameters_of_apply = PatchParams::apply(MANAGER).force();
-        let request = resource().patch_subresource("status", name, &parameters_of_apply, &patch);
-        let mut addon = read(&self.send(request).await?)?;
+        let mut addon = match self.apply(name, &draft.status).await {
+            // So it answers where the CRD is older than we are and lacks a field. A merge drops it.
+            Err(Failure::Broken(_)) => self.merge(name, &draft.status).await?,
+            taken => taken?,
+        };
         if Digest::of(addon.status.as_ref()) == draft.digest {
             return Ok(addon);
         }
         addon.status = Some(draft.status.clone());
         let body = serde_json::to_vec(&addon).map_err(|error| Failure::Other(error.to_string()))?;
         read(&self.send(resource().replace_subresource("status", name, &parameters(), body)).await?)
+    }
+
+    async fn apply(&self, name: &str, status: &AddonStatus) -> Result<Addon, Failure> {
+        let patch = Patch::Apply(Applied {
+            api_version: Addon::api_version(&()).into_owned(),
+            kind: Addon::kind(&()).into_owned(),
+            metadata: Named { name },
+            status,
+        });
+        let parameters = PatchParams::apply(MANAGER).force();
+        read(&self.send(resource().patch_subresource("status", name, &parameters, &patch)).await?)
+    }
+
+    async fn merge(&self, name: &str, status: &AddonStatus) -> Result<Addon, Failure> {
+        let patch = Patch::Merge(Merged { status });
+        let parameters = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+        read(&self.send(resource().patch_subresource("status", name, &parameters, &patch)).await?)
     }
 
     async fn delete(&self, name: &str, uid: &str) -> Result<Option<Addon>, Failure> {
@@ -148,10 +164,15 @@ impl Requests {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct StatusPatch<'a> {
+struct Applied<'a> {
     api_version: String,
     kind: String,
     metadata: Named<'a>,
+    status: &'a AddonStatus,
+}
+
+#[derive(Debug, Serialize)]
+struct Merged<'a> {
     status: &'a AddonStatus,
 }
 
@@ -202,6 +223,7 @@ fn failure(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
         }
         StatusCode::NOT_FOUND => Failure::Missing(why),
         StatusCode::CONFLICT => Failure::Conflict(why),
+        StatusCode::INTERNAL_SERVER_ERROR => Failure::Broken(why),
         _ => Failure::Other(why),
     }
 }
@@ -248,7 +270,7 @@ mod tests {
             (of(404, &[], &status("gone")), Failure::Missing("gone".into())),
             (of(409, &[], &status("twice")), Failure::Conflict("twice".into())),
             (of(403, &[], &status("no")), Failure::Other("no".into())),
-            (of(500, &[], &status("a\u{1b}[2J")), Failure::Other("a\u{fffd}[2J".into())),
+            (of(500, &[], &status("a\u{1b}[2J")), Failure::Broken("a\u{fffd}[2J".into())),
         ];
         for (is, should_be) in cases {
             assert_eq!(is, should_be);

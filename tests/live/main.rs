@@ -5,5 +5,6 @@ mod arrivals;
 mod coverage;
 mod install;
 mod manifests;
+mod publish;
 mod support;
 mod surfaces;
