@@ -1,6 +1,6 @@
 //! Follows the `Addon` objects: what the API server holds of them, and which are components.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
@@ -15,19 +15,19 @@ use crate::{
 #[derive(Debug)]
 pub(super) enum AddonNews {
     /// To what the API server holds, and to those among them that are components.
-    Seen(Published, Option<News>),
+    Seen(Option<Published>, Option<News>),
     /// To the watch.
     State(WatchState),
 }
 
 pub(super) struct AddonReader {
     components: ComponentReader,
-    staged: Vec<Addon>,
+    staged: BTreeMap<String, Addon>,
 }
 
 impl AddonReader {
     pub(super) fn new(prefix: LabelPrefix) -> Self {
-        Self { components: ComponentReader::new(Arc::new(addon_kind()), prefix), staged: Vec::new() }
+        Self { components: ComponentReader::new(Arc::new(addon_kind()), prefix), staged: BTreeMap::new() }
     }
 }
 
@@ -40,29 +40,31 @@ impl Reader for AddonReader {
     }
 
     fn listed(&mut self, seen: &Seen<'_>) {
-        self.unlisted(seen);
-        self.staged.extend(read(seen));
+        if let Some(addon) = read(seen) {
+            self.staged.insert(seen.head.name.to_string(), addon);
+        }
         self.components.listed(seen);
     }
 
     fn unlisted(&mut self, seen: &Seen<'_>) {
-        self.staged.retain(|addon| addon.metadata.name.as_deref() != Some(&*seen.head.name));
+        self.staged.remove(&*seen.head.name);
         self.components.unlisted(seen);
     }
 
     fn complete(&mut self) -> Option<AddonNews> {
-        let listed = Published::Listed(std::mem::take(&mut self.staged));
-        Some(AddonNews::Seen(listed, news(self.components.complete())))
+        let listed = Published::Listed(std::mem::take(&mut self.staged).into_values().collect());
+        Some(AddonNews::Seen(Some(listed), news(self.components.complete())))
     }
 
     fn changed(&mut self, seen: &Seen<'_>) -> Option<AddonNews> {
         let components = news(self.components.changed(seen));
-        Some(AddonNews::Seen(Published::Changed(Box::new(read(seen)?)), components))
+        let seen = read(seen).map(|addon| Published::Changed(Box::new(addon)));
+        (seen.is_some() || components.is_some()).then_some(AddonNews::Seen(seen, components))
     }
 
     fn deleted(&mut self, seen: &Seen<'_>) -> Option<AddonNews> {
         let components = news(self.components.deleted(seen));
-        Some(AddonNews::Seen(Published::Gone(seen.head.name.to_string()), components))
+        Some(AddonNews::Seen(Some(Published::Gone(seen.head.name.to_string())), components))
     }
 
     fn state(&mut self, state: &WatchState) -> Option<AddonNews> {
@@ -78,7 +80,7 @@ fn read(seen: &Seen<'_>) -> Option<Addon> {
     let addon = seen.decode::<Value>().ok().and_then(Addon::read);
     if addon.is_none() {
         let name = crate::model::text::name(&seen.head.name);
-        tracing::warn!(%name, "an Addon can't be read and is left alone");
+        tracing::warn!(%name, "an Addon can't be read");
     }
     addon
 }

@@ -24,16 +24,16 @@ use crate::{
     model::Timestamp,
     publish::{self, Command, Seen},
     serve::{Pulse, Readiness},
-    summary::{Board, Change, Index, Observation, Summary},
+    summary::{Board, Change, Index, KindCoverage, Observation, Summary, WatchState},
     watch::{News, Report, addon_kind},
 };
 
-/// How long the first lists may take before what is known so far is shown. An add-on with parts of
-/// a kind that isn't listed by then stays as its `Addon` remembers it.
+/// How long the first lists may take, once it is known what is served, before what is known so far is
+/// shown. An add-on with parts of a kind that isn't listed by then stays as its `Addon` remembers it.
 const FIRST_LISTS: Duration = Duration::from_secs(10);
 
 /// How long owners without labels are looked for before what is known is shown.
-const FIRST_OWNERS: Duration = Duration::from_secs(2);
+const FIRST_OWNERS: Duration = Duration::from_secs(5);
 
 /// How often the engine shows that it is alive, at least.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -68,10 +68,14 @@ pub(super) struct Engine {
     memory: Memory,
     grace: Duration,
     started: Instant,
+    /// When it was known first what is served.
+    discovered: Option<Instant>,
     stage: Stage,
     /// Add-ons without components, and when they may go.
     vanishing: BTreeMap<Identifier, Instant>,
     covered: bool,
+    /// When what is remembered of kinds that aren't followed is settled next.
+    settle_at: Option<Instant>,
 }
 
 /// How far the start is.
@@ -94,13 +98,15 @@ impl Engine {
             memory: Memory::default(),
             grace,
             started: Instant::now(),
+            discovered: None,
             stage: Stage::Listing,
             vanishing: BTreeMap::new(),
             covered: false,
+            settle_at: None,
         }
     }
 
-    /// Runs until `cancel`, or until nobody listens any more.
+    /// Runs until `cancel`.
     pub(super) async fn run(mut self, mut from: Inputs, cancel: CancellationToken) {
         loop {
             self.out.pulse.beat();
@@ -116,7 +122,7 @@ impl Engine {
                 }
                 Some(news) = from.addons.recv() => self.addons(news).await,
                 Some(found) = from.owners.recv() => self.found(&found),
-                Ok(()) = from.catalogue.changed() => {}
+                Ok(()) = from.catalogue.changed() => self.settle_at = Some(Instant::now()),
                 () = tokio::time::sleep_until(wake) => {}
             }
             let catalogue = from.catalogue.borrow_and_update().clone();
@@ -136,19 +142,29 @@ impl Engine {
         });
         let mut wakes = vec![now + HEARTBEAT];
         match self.stage {
-            Stage::Listing => wakes.push(self.started + FIRST_LISTS),
+            // Later on it is a report that takes it further.
+            Stage::Listing => wakes.extend(self.listing_ends().filter(|end| *end > now)),
             Stage::Owners(deadline) => wakes.push(deadline),
             Stage::Settled => {
                 wakes.extend(until_due);
-                wakes.extend(self.vanishing.values().min());
+                wakes.extend(self.settle_at);
+                if self.memory.is_known() {
+                    wakes.extend(self.vanishing.values().min());
+                }
             }
         }
         wakes.into_iter().min().map_or(now, |wake| wake.max(now))
     }
 
+    fn listing_ends(&self) -> Option<Instant> {
+        self.discovered.map(|discovered| discovered + FIRST_LISTS)
+    }
+
     fn report(&mut self, Report { kind, news }: Report) {
         let name = kind.group_kind();
         match news {
+            // A watch that was told to end may have had a last word on its way.
+            News::State(state) if state != WatchState::Syncing && !self.kinds.follows(&name) => {}
             News::State(state) => {
                 self.kinds.set(&kind, state, &mut self.index);
                 self.covered = false;
@@ -157,7 +173,6 @@ impl Engine {
                 self.kinds.leave(&name, &mut self.index);
                 self.covered = false;
             }
-            // A watch that was told to end may have had a last word on its way.
             _ if !self.kinds.follows(&name) => {}
             news => self.objects(&name, news),
         }
@@ -176,27 +191,49 @@ impl Engine {
 
     async fn addons(&mut self, news: AddonNews) {
         let (seen, components) = match news {
-            AddonNews::State(state) => return self.memory.set_state(state),
+            AddonNews::State(state) => {
+                self.covered = false;
+                return self.memory.set_state(state);
+            }
             AddonNews::Seen(seen, components) => (seen, components),
         };
+        if let Some(news) = components {
+            self.objects(&addon_kind().group_kind(), news);
+        }
+        let Some(seen) = seen else { return };
         match &seen {
             Seen::Listed(addons) => {
+                let is_first = !self.memory.is_known();
                 let remembered = self.memory.listed(addons);
-                if self.stage == Stage::Listing {
+                if is_first {
                     remembered.into_iter().for_each(|observation| self.remember(observation));
+                    self.settle_at = Some(Instant::now());
+                    self.recall().await;
                 }
             }
             Seen::Changed(addon) => self.memory.changed(addon),
             Seen::Gone(name) => self.memory.gone(name),
-        }
-        if let Some(news) = components {
-            self.objects(&addon_kind().group_kind(), news);
         }
         let orphans = self.orphans(&seen);
         self.tell(Command::Seen(seen)).await;
         if self.stage == Stage::Settled {
             self.vanish(orphans);
         }
+    }
+
+    /// Gives what is shown already the times that the `Addon` objects have: they were listed late.
+    async fn recall(&mut self) {
+        for shown in self.out.board.all() {
+            let mut summary = Summary::clone(&shown);
+            publish::settle(&mut summary.status, self.memory.status(&shown.identifier));
+            self.show(summary).await;
+        }
+    }
+
+    async fn show(&mut self, summary: Summary) {
+        let summary = Arc::new(summary);
+        self.out.board.put(Arc::clone(&summary));
+        self.tell(Command::Show(summary)).await;
     }
 
     /// What an `Addon` remembers counts only where the kind hasn't been listed.
@@ -240,9 +277,14 @@ impl Engine {
     fn advance(&mut self, catalogue: Option<&Catalogue>) {
         let Some(catalogue) = catalogue else { return };
         let now = Instant::now();
+        self.discovered.get_or_insert(now);
         if self.stage == Stage::Listing {
             let listed = self.memory.is_known() && self.kinds.has_tried(catalogue);
-            if listed || now >= self.started + FIRST_LISTS {
+            // Without the Addon objects it isn't known what there was: that is waited for, unless they
+            // can't be listed at all.
+            let late = *self.memory.state() != WatchState::Syncing
+                && self.listing_ends().is_some_and(|end| end <= now);
+            if listed || late {
                 self.look_for_owners();
                 self.stage = Stage::Owners(now + FIRST_OWNERS);
             }
@@ -253,13 +295,14 @@ impl Engine {
                 self.settle();
             }
         }
-        if self.stage == Stage::Settled {
-            self.kinds.settle_unfollowed(catalogue, &mut self.index);
+        if self.stage == Stage::Settled && self.settle_at.is_some_and(|at| at <= now) {
+            self.settle_at = self.kinds.settle_unfollowed(catalogue, &mut self.index, now);
         }
     }
 
     fn settle(&mut self) {
         self.stage = Stage::Settled;
+        self.settle_at = Some(Instant::now());
         self.out.readiness.reached(READY_WHEN);
         let orphans: BTreeSet<Identifier> = self
             .memory
@@ -285,20 +328,33 @@ impl Engine {
                     if shown.as_deref() == Some(&*summary) {
                         continue;
                     }
-                    let summary = Arc::<Summary>::from(summary);
-                    self.out.board.put(Arc::clone(&summary));
-                    self.tell(Command::Show(summary)).await;
+                    self.memory.seen(&summary.identifier, summary.status.counts.total);
+                    self.show(*summary).await;
                 }
                 Change::Empty(identifier) => self.vanish([identifier]),
             }
         }
         self.remove_vanished().await;
         if !std::mem::replace(&mut self.covered, true) {
-            self.out.board.cover(self.kinds.coverage(&self.index));
+            self.out.board.cover(self.coverage());
         }
     }
 
+    fn coverage(&self) -> Vec<KindCoverage> {
+        let kind = Arc::new(addon_kind());
+        let components = self.index.count(&kind.group_kind());
+        let addons = KindCoverage { kind, state: self.memory.state().clone(), components };
+        let mut all = self.kinds.coverage(&self.index);
+        all.push(addons);
+        all.sort_by_key(KindCoverage::group_kind);
+        all
+    }
+
+    /// Removes the add-ons whose grace is over. Nothing goes before it is known what there was.
     async fn remove_vanished(&mut self) {
+        if !self.memory.is_known() {
+            return;
+        }
         let now = Instant::now();
         let over: Vec<Identifier> = self
             .vanishing

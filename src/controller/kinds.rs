@@ -1,17 +1,30 @@
 //! How each kind is watched, and what that means for the add-ons.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::time::Instant;
 
 use crate::{
+    api,
     discover::Catalogue,
     model::{GroupKind, Kind},
     summary::{Index, KindCoverage, WatchState},
 };
 
+/// How long a kind must be missing from what is served before what is remembered of it is dropped: a
+/// server that has just started serves before it knows its custom resources.
+const ABSENCE: Duration = Duration::from_secs(6);
+
 /// The kinds that are followed, by group and kind.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     followed: BTreeMap<GroupKind, (Arc<Kind>, WatchState)>,
+    /// Kinds of remembered components that aren't served, and since when that is known.
+    missing: BTreeMap<GroupKind, Instant>,
 }
 
 impl Kinds {
@@ -51,20 +64,34 @@ impl Kinds {
     }
 
     /// Settles what `Addon` objects remember of kinds that aren't followed: a kind whose group can't
-    /// be discovered now is a gap; any other isn't served, or isn't to be watched.
-    pub(super) fn settle_unfollowed(&self, catalogue: &Catalogue, index: &mut Index) {
-        let unfollowed: Vec<GroupKind> = index.kinds().filter(|kind| !self.follows(kind)).cloned().collect();
-        for kind in unfollowed {
-            if kind.group == crate::api::GROUP {
-                continue;
-            }
+    /// be discovered now is a gap; one that has been missing for [`ABSENCE`] isn't served, or isn't
+    /// to be watched. Gives the time at which there is more to settle.
+    pub(super) fn settle_unfollowed(
+        &mut self,
+        catalogue: &Catalogue,
+        index: &mut Index,
+        now: Instant,
+    ) -> Option<Instant> {
+        let served: BTreeSet<GroupKind> = catalogue.kinds.values().map(|kind| kind.group_kind()).collect();
+        let open: Vec<GroupKind> = index
+            .kinds()
+            .filter(|kind| !self.follows(kind) && !served.contains(kind) && kind.group != api::GROUP)
+            .cloned()
+            .collect();
+        self.missing.retain(|kind, _| open.contains(kind));
+        for kind in open {
             if catalogue.stale.contains(&kind.group) {
                 index.set_gap(&kind, Some("its API group can't be discovered"));
-            } else {
+                continue;
+            }
+            let since = *self.missing.entry(kind.clone()).or_insert(now);
+            if now.duration_since(since) >= ABSENCE {
+                self.missing.remove(&kind);
                 index.set_gap(&kind, None);
                 index.replace(&kind, Vec::new());
             }
         }
+        self.missing.values().min().map(|since| *since + ABSENCE)
     }
 
     /// Whether every kind of the catalogue was listed, or can't be.

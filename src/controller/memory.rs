@@ -12,20 +12,22 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Memory {
     state: WatchState,
+    listed: bool,
     addons: BTreeMap<String, Remembered>,
 }
 
 #[derive(Debug)]
 struct Remembered {
     identifier: Identifier,
-    /// Without the components.
+    /// Only its conditions.
     status: AddonStatus,
-    partial: bool,
+    /// How many components it has where it doesn't name them all.
+    partial: Option<i32>,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { state: WatchState::Syncing, addons: BTreeMap::new() }
+        Self { state: WatchState::Syncing, listed: false, addons: BTreeMap::new() }
     }
 }
 
@@ -44,15 +46,21 @@ impl Memory {
         self.state = state;
     }
 
+    /// How the `Addon` objects are watched.
+    pub(super) fn state(&self) -> &WatchState {
+        &self.state
+    }
+
     /// Whether it is known what the `Addon` objects say.
     pub(super) fn is_known(&self) -> bool {
-        self.state == WatchState::Synced
+        self.listed
     }
 
     /// Takes in all of them; gives the components that they remember.
     pub(super) fn listed(&mut self, addons: &[Addon]) -> Vec<Observation> {
         self.addons.clear();
         self.state = WatchState::Synced;
+        self.listed = true;
         let mut remembered: HashMap<Box<str>, Observation> = HashMap::new();
         for addon in addons {
             self.changed(addon);
@@ -78,11 +86,14 @@ impl Memory {
         else {
             return;
         };
-        let status = addon.status.clone().unwrap_or_default();
+        let status = addon.status.as_ref();
         let remembered = Remembered {
             identifier,
-            partial: status.omitted > 0,
-            status: AddonStatus { components: Vec::new(), ..status },
+            partial: status.filter(|status| status.omitted > 0).map(|status| status.counts.total),
+            status: AddonStatus {
+                conditions: status.map(|status| status.conditions.clone()).unwrap_or_default(),
+                ..AddonStatus::default()
+            },
         };
         self.addons.insert(name.clone(), remembered);
     }
@@ -96,14 +107,22 @@ impl Memory {
         self.addons.values().map(|addon| &addon.identifier)
     }
 
-    /// What the `Addon` of this identifier says, without its components.
+    /// The conditions that the `Addon` of this identifier has, in a status without anything else.
     pub(super) fn status(&self, identifier: &Identifier) -> Option<&AddonStatus> {
         self.addons.get(&crate::api::object_name(identifier)).map(|addon| &addon.status)
     }
 
-    /// Whether the `Addon` doesn't name all its components.
+    /// Whether there may be components that the `Addon` doesn't name and that weren't seen since.
     pub(super) fn is_partial(&self, identifier: &Identifier) -> bool {
-        self.addons.get(&crate::api::object_name(identifier)).is_some_and(|addon| addon.partial)
+        self.addons.get(&crate::api::object_name(identifier)).is_some_and(|addon| addon.partial.is_some())
+    }
+
+    /// Notes that an add-on was seen with so many components: with as many as its `Addon` counts,
+    /// all of them were.
+    pub(super) fn seen(&mut self, identifier: &Identifier, components: i32) {
+        if let Some(addon) = self.addons.get_mut(&crate::api::object_name(identifier)) {
+            addon.partial = addon.partial.filter(|all| *all > components);
+        }
     }
 }
 

@@ -10,6 +10,8 @@ mod log;
 mod memory;
 mod options;
 mod owners;
+#[cfg(test)]
+mod tests;
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -17,7 +19,7 @@ use anyhow::{Context, Result, anyhow};
 use kube::Client;
 use tokio::{
     net::TcpListener,
-    sync::{Semaphore, mpsc, watch},
+    sync::{mpsc, watch},
     task::JoinSet,
 };
 use tokio_util::sync::CancellationToken;
@@ -35,7 +37,7 @@ use crate::{
     publish::{Limits, Publisher},
     serve::{self, Listen, Pulse, Readiness},
     summary::Board,
-    watch::{Feed, Fleet, addon_kind, follow},
+    watch::{Feed, Fleet, Turns, addon_kind, follow},
 };
 
 /// How many reports may wait for the engine before the watches wait for it.
@@ -113,7 +115,7 @@ impl Controller {
         let kind = Arc::new(addon_kind());
         let feed = Feed::new(client.clone(), Arc::clone(&kind), metrics.watch(&kind));
         let reader = AddonReader::new(prefix.clone());
-        let following = follow(feed, reader, addon_news, Arc::new(Semaphore::new(1)), stop.clone());
+        let following = follow(feed, reader, addon_news, Turns::new(1), stop.clone());
 
         let owner_search = OwnerSearch::new(client.clone(), catalogue.clone(), found);
         let outputs = Outputs { board, publisher: commands, owners: owner_search, pulse, readiness };

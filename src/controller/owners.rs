@@ -8,10 +8,11 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use crate::{discover::Catalogue, model::Owner, watch::controller_of};
 
 /// How many owners are looked up at the same time.
-const CONCURRENT: usize = 4;
+const CONCURRENT: usize = 8;
 
-/// How often an owner is asked for that the API server doesn't tell of.
-const TRIES: u32 = 5;
+/// The first and the longest wait where the API server doesn't tell.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// An owner that was looked up, and what controls it.
 #[derive(Debug)]
@@ -64,8 +65,8 @@ impl OwnerSearch {
     }
 }
 
-/// What can't be told is as if nothing controlled the owner: what it controls itself is shown as a
-/// component of its own.
+/// Asks until the API server tells. Where it won't (403) or doesn't know the kind, it is as if nothing
+/// controlled the owner: what it controls itself is shown as a component of its own.
 async fn ask(
     client: &Client,
     catalogue: &Catalogue,
@@ -73,7 +74,8 @@ async fn ask(
     owner: &Owner,
     namespace: &str,
 ) -> Option<Owner> {
-    for attempt in 0..TRIES {
+    let mut wait = FIRST_WAIT;
+    loop {
         let place = places.acquire().await.ok()?;
         match controller_of(client, catalogue, owner, namespace).await {
             Ok(controller) => return controller,
@@ -83,7 +85,7 @@ async fn ask(
             }
         }
         drop(place);
-        tokio::time::sleep(Duration::from_secs(1 << attempt)).await;
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(LONGEST_WAIT);
     }
-    None
 }

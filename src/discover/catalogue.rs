@@ -69,6 +69,14 @@ impl Catalogue {
         if !can("list") || !can("watch") || !selection.takes(&name) {
             return;
         }
+        // Two resources of one kind would show the same objects twice.
+        if self
+            .kinds
+            .values()
+            .any(|known| known.group == group && known.kind == kind && known.plural != *plural)
+        {
+            return;
+        }
         self.kinds.entry(name).or_insert_with(|| {
             Arc::new(Kind {
                 group: group.to_owned(),

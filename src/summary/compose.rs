@@ -111,7 +111,7 @@ fn worst_evidence<'a>(
 ) -> Option<(&'a Observation, Verdict)> {
     derived
         .iter()
-        .filter(|observation| !observation.superseded)
+        .filter(|observation| !observation.superseded && !around.gaps.contains_key(&observation.group_kind()))
         .map(|observation| (*observation, observation.timeline.at(around.now)))
         .filter(|(_, verdict)| verdict.health == Health::Degraded)
         .min_by_key(|(observation, _)| {

@@ -66,6 +66,7 @@ impl Index {
         }
         self.kinds.entry(observation.group_kind()).or_default().insert(key.clone());
         let before = self.place(&key);
+        self.objects.unlink(&key);
         self.objects.insert(key.clone(), observation);
         self.moved(&key, &before);
     }
@@ -214,11 +215,14 @@ impl Index {
     }
 
     fn place(&self, key: &Key) -> Place {
-        let Some(observation) = self.objects.get(key) else { return Place::default() };
-        Place {
-            identifiers: observation.memberships.iter().map(|m| m.identifier.clone()).collect(),
-            controller: observation.controller.as_ref().map(|owner| (*owner.uid).into()),
-            nests: observation.nests(),
+        let controller = self.objects.controller(key).filter(|uid| !uid.is_empty()).map(Into::into);
+        match self.objects.get(key) {
+            Some(observation) => Place {
+                identifiers: observation.memberships.iter().map(|m| m.identifier.clone()).collect(),
+                controller,
+                nests: observation.nests(),
+            },
+            None => Place { controller, ..Place::default() },
         }
     }
 
@@ -246,6 +250,21 @@ impl Index {
             self.renested(key, &before.nests, after.nests);
         }
         self.mark_controlled(key);
+        self.ask_again(key);
+    }
+
+    /// An object that lost its label may still be a link between others.
+    fn ask_again(&mut self, key: &Key) {
+        if self.objects.knows(key) {
+            return;
+        }
+        let controlled = self.controlled.get(key).into_iter().flatten();
+        let wanted = controlled.filter_map(|child| self.objects.get(child)).find_map(|child| {
+            Some(((**child.controller.as_ref()?).clone(), child.object.namespace.to_string()))
+        });
+        if let Some(wanted) = wanted {
+            self.unknown_owners.insert(key.clone(), wanted);
+        }
     }
 
     fn recontrolled(&mut self, key: &Key, before: Option<&Key>, after: Option<Key>) {

@@ -93,7 +93,7 @@ impl Objects {
     }
 
     /// The `uid` of the object's controller, as far as it is known.
-    fn controller(&self, key: &str) -> Option<&str> {
+    pub(super) fn controller(&self, key: &str) -> Option<&str> {
         match self.get(key) {
             Some(observation) => observation.controller.as_ref().map(|owner| &*owner.uid),
             None => self.links.get(key).map(|uid| &**uid),

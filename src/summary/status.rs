@@ -73,14 +73,20 @@ fn headline(components: &[Component], health: Health) -> (String, String) {
         .filter(|c| !c.informational && !matches!(c.verdict.health, Health::Healthy | Health::Suspended))
         .collect();
     let Some(worst) = bad.first() else {
-        let suspended = components.iter().filter(|c| c.verdict.health == Health::Suspended).count();
-        return match health {
-            Health::Suspended => ("AllSuspended".to_owned(), format!("{suspended} of {total} suspended")),
+        let colouring = components.iter().filter(|c| !c.informational).count();
+        let suspended =
+            components.iter().filter(|c| !c.informational && c.verdict.health == Health::Suspended).count();
+        let (reason, mut message) = match health {
+            Health::Suspended => ("AllSuspended", format!("{suspended} of {colouring} suspended")),
             _ if suspended > 0 => {
-                ("AllHealthy".to_owned(), format!("{} healthy, {suspended} suspended", total - suspended))
+                ("AllHealthy", format!("{} healthy, {suspended} suspended", colouring - suspended))
             }
-            _ => ("AllHealthy".to_owned(), format!("all {total} healthy")),
+            _ => ("AllHealthy", format!("all {colouring} healthy")),
         };
+        if colouring < total {
+            message.push_str(&format!(", {} informational", total - colouring));
+        }
+        return (reason.to_owned(), message);
     };
     let message = format!("{} of {total} not healthy: {}", bad.len(), causes(&bad));
     (worst.verdict.reason.clone(), text::message(&message))
@@ -117,7 +123,7 @@ fn causes(bad: &[&Component]) -> String {
 /// Since when the add-on is as it is: the oldest of the worst, or the last that became healthy.
 fn since(components: &[Component], health: Health) -> Option<Timestamp> {
     if health == Health::Healthy {
-        components.iter().filter_map(|c| c.verdict.since).max()
+        components.iter().filter(|c| !c.informational).filter_map(|c| c.verdict.since).max()
     } else {
         oldest(components, |is| is == health)
     }

@@ -5,7 +5,7 @@ use std::{
 
 use memchr::memmem;
 
-use super::follow::{Reader, Seen};
+use super::{Reader, Seen};
 use crate::{
     api::LabelPrefix,
     model::{Kind, decode::Raw},

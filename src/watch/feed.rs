@@ -110,6 +110,8 @@ pub(super) struct Page {
 #[derive(Deserialize)]
 pub(super) struct Listed<'a> {
     #[serde(default)]
+    kind: String,
+    #[serde(default)]
     pub(super) metadata: ListMeta,
     #[serde(borrow)]
     items: Option<Vec<&'a RawValue>>,
@@ -123,8 +125,17 @@ pub(super) struct ListMeta {
 }
 
 impl Page {
+    /// Reads the page. Anything but a list is an error: an empty answer doesn't mean that nothing is
+    /// there.
     pub(super) fn parse(&self) -> Result<Listed<'_>, FeedError> {
-        serde_json::from_slice(&self.body).map_err(|error| FeedError::Unreadable(error.to_string()))
+        let listed: Listed<'_> =
+            serde_json::from_slice(&self.body).map_err(|error| FeedError::Unreadable(error.to_string()))?;
+        if listed.kind.ends_with("List") {
+            Ok(listed)
+        } else {
+            let kind = text::word(&listed.kind);
+            Err(FeedError::Unreadable(format!("a list was asked for, and '{kind}' came")))
+        }
     }
 }
 
@@ -263,4 +274,30 @@ fn escape(raw: &str) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(body: &'static str) -> Result<usize, FeedError> {
+        Page { body: body.into() }.parse().map(|listed| listed.items().count())
+    }
+
+    #[test]
+    fn an_answer_that_is_no_list_is_not_an_empty_list() {
+        for body in
+            ["{}", "", "<html>", "[]", r#"{"kind":"Status","code":200}"#, r#"{"kind":"Pod","items":[]}"#]
+        {
+            assert!(matches!(items(body), Err(FeedError::Unreadable(_))), "{body}");
+        }
+        assert_eq!(items(r#"{"kind":"PodList","items":null}"#), Ok(0));
+        assert_eq!(items(r#"{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[{},{}]}"#), Ok(2));
+    }
+
+    #[test]
+    fn what_is_not_safe_in_a_query_is_escaped() {
+        assert_eq!(escape("a/b?c=d&e%"), "a%2Fb%3Fc%3Dd%26e%25");
+        assert_eq!(escape("name-1.x_y~"), "name-1.x_y~");
+    }
 }

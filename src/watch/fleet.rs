@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use kube::Client;
 use tokio::{
-    sync::{Semaphore, mpsc, watch},
+    sync::{mpsc, watch},
     task::{Id, JoinError, JoinSet},
     time::Instant,
 };
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Feed,
     components::{ComponentReader, News, Report},
-    follow,
+    follow::{Turns, follow},
     trigger::TriggerReader,
 };
 use crate::{
@@ -39,6 +39,9 @@ const AFTER_TRIGGER: [Duration; 4] = [
     Duration::from_secs(5),
 ];
 
+/// How long discovery documents must lack a kind before it is taken for gone.
+const CONFIRMATION: Duration = Duration::from_secs(2);
+
 /// How long after it ended unexpectedly a follower is begun again.
 const RESTART: Duration = Duration::from_secs(5);
 
@@ -52,7 +55,9 @@ pub struct Fleet {
     catalogue: Catalogue,
     running: BTreeMap<ResourceName, Running>,
     tasks: JoinSet<()>,
-    lists: Arc<Semaphore>,
+    turns: Turns,
+    /// Kinds that a discovery document lacked, and since when.
+    missing: BTreeMap<ResourceName, Instant>,
 }
 
 struct Running {
@@ -79,7 +84,8 @@ impl Fleet {
             catalogue: Catalogue::default(),
             running: BTreeMap::new(),
             tasks: JoinSet::new(),
-            lists: Arc::new(Semaphore::new(FIRST_LISTS)),
+            turns: Turns::new(FIRST_LISTS),
+            missing: BTreeMap::new(),
         }
     }
 
@@ -87,7 +93,9 @@ impl Fleet {
     pub async fn run(mut self, discovered: watch::Sender<Option<Arc<Catalogue>>>, cancel: CancellationToken) {
         let (trigger, mut triggered) = mpsc::channel(1);
         self.watch_for_changes(&trigger, &cancel);
-        let mut due: Vec<Instant> = vec![Instant::now()];
+        // The first document may be that of a server that isn't up whole yet: it is read again soon.
+        let mut due: Vec<Instant> = AFTER_TRIGGER.iter().map(|after| Instant::now() + *after).collect();
+        due.push(Instant::now());
         let mut complaint = None;
         loop {
             let next = due.iter().min().copied().unwrap_or_else(|| Instant::now() + REFRESH);
@@ -104,13 +112,19 @@ impl Fleet {
                 () = tokio::time::sleep_until(next) => {
                     let now = Instant::now();
                     due.retain(|at| *at > now);
-                    match discover(&self.client, &self.selection, &self.catalogue).await {
-                        Ok(catalogue) => {
+                    let reading = discover(&self.client, &self.selection, &self.catalogue);
+                    match cancel.run_until_cancelled(reading).await {
+                        None => break,
+                        Some(Ok(catalogue)) => {
                             complaint = None;
+                            let catalogue = self.confirmed(catalogue);
+                            if !self.missing.is_empty() {
+                                due.push(now + CONFIRMATION);
+                            }
                             discovered.send_replace(Some(Arc::new(catalogue.clone())));
                             self.reconcile(catalogue, &cancel).await;
                         }
-                        Err(error) => {
+                        Some(Err(error)) => {
                             let said = error.to_string();
                             if complaint.as_ref() != Some(&said) {
                                 tracing::warn!(%error, "what was known of the API server's kinds is kept");
@@ -143,11 +157,31 @@ impl Fleet {
                 status: StatusReporting::No,
             };
             let kind = Arc::new(kind);
-            let feed = Feed::new(self.client.clone(), Arc::clone(&kind), self.metrics.watch(&kind));
-            let reader = TriggerReader::default();
-            let lists = Arc::clone(&self.lists);
-            self.tasks.spawn(follow::follow(feed, reader, trigger.clone(), lists, cancel.child_token()));
+            // The same kinds are counted where they are watched for components.
+            let feed = Feed::new(self.client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind));
+            let following =
+                follow(feed, TriggerReader::default(), trigger.clone(), Turns::new(1), cancel.child_token());
+            self.tasks.spawn(following);
         }
+    }
+
+    /// Keeps the kinds that the document lacks until others have lacked them for a while: a server
+    /// that has just started serves before it knows its custom resources (kubernetes/kubernetes#104342).
+    fn confirmed(&mut self, mut catalogue: Catalogue) -> Catalogue {
+        let now = Instant::now();
+        self.missing.retain(|name, _| !catalogue.kinds.contains_key(name));
+        for (name, kind) in &self.catalogue.kinds {
+            if catalogue.kinds.contains_key(name) {
+                continue;
+            }
+            let since = *self.missing.entry(name.clone()).or_insert(now);
+            if now.duration_since(since) < CONFIRMATION {
+                catalogue.kinds.insert(name.clone(), Arc::clone(kind));
+            } else {
+                self.missing.remove(name);
+            }
+        }
+        catalogue
     }
 
     /// Begins and ends watches so that they fit what is served.
@@ -178,8 +212,7 @@ impl Fleet {
     fn begin(&mut self, name: ResourceName, kind: Arc<Kind>, cancel: CancellationToken, after: Duration) {
         let feed = Feed::new(self.client.clone(), Arc::clone(&kind), self.metrics.watch(&kind));
         let reader = ComponentReader::new(Arc::clone(&kind), self.prefix.clone());
-        let following =
-            follow::follow(feed, reader, self.news.clone(), Arc::clone(&self.lists), cancel.clone());
+        let following = follow(feed, reader, self.news.clone(), self.turns.clone(), cancel.clone());
         let task = self.tasks.spawn(async move {
             tokio::time::sleep(after).await;
             following.await;

@@ -8,22 +8,25 @@
 //!
 //! # Recovery
 //! Failures are repeated with a growing, spread wait that only progress resets: a complete list or
-//! an event. A version that the server has forgotten leads to a new list, whether it says so in the
+//! an event, or a watch that stays open. A version that the server has forgotten leads to a new list, whether it says so in the
 //! answer or in the stream.
 
 mod components;
+mod event;
 mod feed;
 mod fleet;
 mod follow;
 mod lines;
 mod owners;
 mod progress;
+mod reader;
 mod snapshot;
 mod trigger;
 
 pub use components::{ComponentReader, News, Report};
 pub use feed::{Feed, FeedError};
 pub use fleet::Fleet;
-pub use follow::{Head, Reader, Seen, follow};
+pub use follow::{Turns, follow};
 pub use owners::controller_of;
+pub use reader::{Head, Reader, Seen};
 pub use snapshot::{addon_kind, snapshot};

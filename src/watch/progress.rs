@@ -5,24 +5,31 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::FeedError;
-use crate::summary::WatchState;
+use crate::{metrics::WatchErrorCode, summary::WatchState};
 
-/// How long a kind that was synced may fail before it is called failing: longer than an API server
-/// takes to restart.
+/// How long a kind that was synced may be refused or fail before it is called so.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A watch that ends sooner without an event is a failure: reopening it at once would be a busy
-/// loop.
-const SHORT_WATCH: Duration = Duration::from_secs(5);
+/// The same where the API server can't be reached at all: longer than a single one takes to restart.
+const PATIENCE_UNREACHABLE: Duration = Duration::from_secs(60);
+
+/// A watch that is open for so long works, whether or not anything happens. One that ends sooner
+/// without an event is a failure: reopening it at once would be a busy loop.
+pub(super) const SHORT_WATCH: Duration = Duration::from_secs(5);
 
 /// The first and the longest wait after failures.
-const BACKOFF: (Duration, Duration) = (Duration::from_millis(800), Duration::from_secs(60));
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(800), Duration::from_secs(30));
 
-/// The first and the longest wait after the server refused: rights change seldom.
-const FORBIDDEN_BACKOFF: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(600));
+/// The first and the longest wait after the server refused: at first it may only not be up yet,
+/// later rights change seldom.
+const FORBIDDEN_BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(600));
 
 /// The longest wait that a server may ask for.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(120);
+
+/// What the API server says where it is asked for a version that it hasn't reached, as after a
+/// restore of its store. Gateways answer 504 too.
+const TOO_LARGE_VERSION: &str = "Too large resource version";
 
 /// The next request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +48,13 @@ pub(super) struct Progress {
     phase: Phase,
     /// Whether streaming lists are still believed to work.
     streams: bool,
+    /// Failures in a row, and among them those to be refused.
     failures: u32,
+    refusals: u32,
+    /// Lists in a row whose version had expired when it was to be followed.
+    expired: u32,
     failing_since: Option<Instant>,
+    cause: Option<WatchErrorCode>,
     state: WatchState,
 }
 
@@ -52,7 +64,10 @@ impl Progress {
             phase: Phase::Stream,
             streams: true,
             failures: 0,
+            refusals: 0,
+            expired: 0,
             failing_since: None,
+            cause: None,
             state: WatchState::Syncing,
         }
     }
@@ -65,33 +80,40 @@ impl Progress {
         &self.state
     }
 
-    /// A list is whole, or an event came: what was known is known again.
-    pub(super) fn advanced(&mut self, resource_version: &str) {
-        match &mut self.phase {
-            Phase::Follow(version) => {
-                version.clear();
-                version.push_str(resource_version);
-            }
-            phase => *phase = Phase::Follow(resource_version.to_owned()),
-        }
+    /// Whether the last attempt failed and nothing has shown yet that the next one works.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.failures > 0
+    }
+
+    /// A list is whole.
+    pub(super) fn listed(&mut self, resource_version: &str) {
+        self.phase = Phase::Follow(resource_version.to_owned());
         self.recovered();
     }
 
-    /// A watch was opened after the list.
-    pub(super) fn reopened(&mut self) {
-        self.state = WatchState::Synced;
+    /// An event or a bookmark came.
+    pub(super) fn advanced(&mut self, resource_version: &str) {
+        if let Phase::Follow(version) = &mut self.phase {
+            version.clear();
+            version.push_str(resource_version);
+        }
+        self.expired = 0;
+        self.recovered();
     }
 
-    fn recovered(&mut self) {
+    /// A watch is open for as long as one that works.
+    pub(super) fn recovered(&mut self) {
         self.failures = 0;
+        self.refusals = 0;
         self.failing_since = None;
+        self.cause = None;
         self.state = WatchState::Synced;
     }
 
-    /// The server ended a watch after `lasted`, as it does from time to time. How long to wait.
-    pub(super) fn ended(&mut self, lasted: Duration, now: Instant) -> Duration {
+    /// The server ended a watch after `open`, as it does from time to time. How long to wait.
+    pub(super) fn ended(&mut self, open: Duration, now: Instant) -> Duration {
         match self.phase {
-            Phase::Follow(_) if lasted >= SHORT_WATCH => {
+            Phase::Follow(_) if open >= SHORT_WATCH => {
                 self.recovered();
                 Duration::ZERO
             }
@@ -104,62 +126,82 @@ impl Progress {
         }
     }
 
-    /// A request or a watch failed. How long to wait before the next.
-    pub(super) fn failed(&mut self, error: &FeedError, now: Instant) -> Duration {
-        match (&self.phase, error.code()) {
-            // The version is too old (410), or newer than the server's after it was restored (504).
-            (Phase::Follow(_), Some(410 | 504)) => {
+    /// A request failed, or a watch that was `open` for some time. How long to wait before the next.
+    pub(super) fn failed(&mut self, error: &FeedError, open: Duration, now: Instant) -> Duration {
+        if matches!(self.phase, Phase::Follow(_)) {
+            if self.has_expired(error) {
                 self.phase = self.relist();
-                let wait = if self.failures == 0 { Duration::ZERO } else { self.backoff(BACKOFF) };
-                self.failures += 1;
-                return wait;
+                self.expired += 1;
+                return if self.expired == 1 { Duration::ZERO } else { backoff(BACKOFF, self.expired) };
             }
-            (Phase::Follow(_), Some(400 | 404 | 405 | 422)) => self.phase = self.relist(),
-            (Phase::Stream, Some(400 | 405 | 422)) => return self.without_stream(),
-            // A list that stalls in the middle may be one that never says that it is whole.
-            (Phase::Stream, None) if matches!(error, FeedError::Timeout(_)) => self.streams = false,
-            _ => {}
+            if open >= SHORT_WATCH {
+                // What is between us and the server cuts long connections: nothing is wrong.
+                self.recovered();
+                return backoff((Duration::ZERO, BACKOFF.0), 0);
+            }
+            if matches!(error.code(), Some(400 | 404 | 405 | 422)) {
+                self.phase = self.relist();
+            }
         }
-        if self.phase == Phase::Stream && !self.streams {
-            self.phase = Phase::List;
+        if self.phase == Phase::Stream {
+            if matches!(error.code(), Some(400 | 405 | 422)) {
+                return self.without_stream();
+            }
+            // A list that stalls in the middle may be one that never says that it is whole.
+            if matches!(error, FeedError::Timeout(_)) {
+                self.streams = false;
+                self.phase = Phase::List;
+            }
         }
         self.fail(error, now)
     }
 
+    fn has_expired(&self, error: &FeedError) -> bool {
+        match error {
+            FeedError::Status { code: 410, .. } => true,
+            FeedError::Status { code: 504, message, .. } => message.contains(TOO_LARGE_VERSION),
+            _ => false,
+        }
+    }
+
     fn fail(&mut self, error: &FeedError, now: Instant) -> Duration {
         let since = *self.failing_since.get_or_insert(now);
-        let forbidden = error.code() == Some(403);
-        if forbidden {
-            self.state = WatchState::Forbidden(error.to_string());
-        } else if !self.is_excused(error) || now.duration_since(since) >= PATIENCE {
-            self.state = WatchState::Failing(error.to_string());
-        }
+        self.note(error, now.duration_since(since));
         let wait = match error {
             // What the server asks for, a little spread; longer where it keeps asking.
             FeedError::Status { retry_after: Some(wait), .. } => {
                 let asked = (*wait).min(MAX_RETRY_AFTER);
-                let more = if self.failures == 0 {
-                    asked.mul_f64(0.1 * fastrand::f64())
-                } else {
-                    self.backoff(BACKOFF)
-                };
-                asked + more
+                let more = if self.failures == 0 { asked / 10 } else { BACKOFF.0 * self.failures.min(16) };
+                asked + more.mul_f64(fastrand::f64())
             }
-            _ if forbidden => self.backoff(FORBIDDEN_BACKOFF),
-            _ => self.backoff(BACKOFF),
+            FeedError::Status { code: 403, .. } => {
+                self.refusals += 1;
+                backoff(FORBIDDEN_BACKOFF, self.refusals - 1)
+            }
+            _ => backoff(BACKOFF, self.failures),
         };
         self.failures = self.failures.saturating_add(1);
         wait
     }
 
-    /// Whether a failure may pass by itself soon: of a kind that was synced, or of one that was made
-    /// just now, for which the server asks to wait (429).
-    fn is_excused(&self, error: &FeedError) -> bool {
-        match self.state {
-            WatchState::Synced => true,
-            WatchState::Syncing => error.code() == Some(429),
-            WatchState::Forbidden(_) | WatchState::Failing(_) => false,
+    /// Calls the kind forbidden or failing once that is sure. What it says then stands until
+    /// something else is wrong: the words of one failure may differ each time.
+    fn note(&mut self, error: &FeedError, lasted: Duration) {
+        let excused = match (&self.state, error.code()) {
+            (WatchState::Synced, Some(_)) => lasted < PATIENCE,
+            (WatchState::Synced, None) => lasted < PATIENCE_UNREACHABLE,
+            // A kind that was made just now, for which the server asks to wait.
+            (WatchState::Syncing, code) => code == Some(429) && lasted < PATIENCE,
+            (WatchState::Forbidden(_) | WatchState::Failing(_), _) => self.cause == Some(error.counted()),
+        };
+        if excused {
+            return;
         }
+        self.cause = Some(error.counted());
+        self.state = match error.code() {
+            Some(403) => WatchState::Forbidden(error.to_string()),
+            _ => WatchState::Failing(error.to_string()),
+        };
     }
 
     fn without_stream(&mut self) -> Duration {
@@ -171,26 +213,36 @@ impl Progress {
     fn relist(&self) -> Phase {
         if self.streams { Phase::Stream } else { Phase::List }
     }
+}
 
-    /// Doubles with each failure, and is spread over its upper half so that many kinds don't come
-    /// back at once.
-    fn backoff(&self, (first, longest): (Duration, Duration)) -> Duration {
-        let full = first.saturating_mul(1 << self.failures.min(16)).min(longest);
-        full.mul_f64(0.5 + 0.5 * fastrand::f64())
+/// Doubles with each failure, and is spread over its upper half so that many kinds don't come back
+/// at once.
+fn backoff((first, longest): (Duration, Duration), failures: u32) -> Duration {
+    if first.is_zero() {
+        return longest.mul_f64(fastrand::f64());
     }
+    let full = first.saturating_mul(1 << failures.min(16)).min(longest);
+    full.mul_f64(0.5 + 0.5 * fastrand::f64())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const NEVER_OPEN: Duration = Duration::ZERO;
+    const LONG_OPEN: Duration = Duration::from_secs(20);
+
     fn status(code: u16) -> FeedError {
         FeedError::Status { code, message: "no".to_owned(), retry_after: None }
     }
 
+    fn cut() -> FeedError {
+        FeedError::Transport("cut".to_owned())
+    }
+
     fn synced() -> Progress {
         let mut progress = Progress::new();
-        progress.advanced("5");
+        progress.listed("5");
         progress
     }
 
@@ -198,77 +250,126 @@ mod tests {
     fn a_list_leads_to_a_watch_from_its_version() {
         let mut progress = Progress::new();
         assert_eq!((progress.phase(), progress.state()), (&Phase::Stream, &WatchState::Syncing));
-        progress.advanced("5");
+        progress.listed("5");
         assert_eq!((progress.phase(), progress.state()), (&Phase::Follow("5".into()), &WatchState::Synced));
         progress.advanced("7");
-        assert_eq!(progress.ended(Duration::from_secs(300), Instant::now()), Duration::ZERO);
+        assert_eq!(progress.ended(LONG_OPEN, Instant::now()), Duration::ZERO);
         assert_eq!(progress.phase(), &Phase::Follow("7".into()));
     }
 
     #[test]
-    fn an_expired_version_relists_at_once_and_then_backs_off() {
-        for code in [410, 504] {
+    fn an_expired_version_relists_at_once() {
+        let too_large =
+            FeedError::Status { code: 504, message: format!("{TOO_LARGE_VERSION}: 9"), retry_after: None };
+        for error in [status(410), too_large] {
             let mut progress = synced();
-            assert_eq!(progress.failed(&status(code), Instant::now()), Duration::ZERO);
+            assert_eq!(progress.failed(&error, NEVER_OPEN, Instant::now()), Duration::ZERO);
             assert_eq!((progress.phase(), progress.state()), (&Phase::Stream, &WatchState::Synced));
-            progress.phase = Phase::Follow("6".into());
-            assert!(progress.failed(&status(code), Instant::now()) > Duration::ZERO);
         }
+        let mut progress = synced();
+        assert!(progress.failed(&status(504), NEVER_OPEN, Instant::now()) > Duration::ZERO, "a gateway's");
+        assert_eq!(progress.phase(), &Phase::Follow("5".into()));
+    }
+
+    #[test]
+    fn a_version_that_expires_at_once_every_time_backs_off() {
+        let mut progress = synced();
+        let waits: Vec<Duration> = (0..8)
+            .map(|_| {
+                let wait = progress.failed(&status(410), NEVER_OPEN, Instant::now());
+                progress.listed("6");
+                wait
+            })
+            .collect();
+        assert!(waits[1] > Duration::ZERO && waits[7] >= Duration::from_secs(15), "{waits:?}");
+        progress.advanced("7");
+        assert_eq!(progress.failed(&status(410), NEVER_OPEN, Instant::now()), Duration::ZERO);
     }
 
     #[test]
     fn failures_without_progress_wait_longer_and_longer() {
         let mut progress = Progress::new();
         let now = Instant::now();
-        let waits: Vec<Duration> = (0..10).map(|_| progress.failed(&status(500), now)).collect();
+        let waits: Vec<Duration> = (0..10).map(|_| progress.failed(&status(500), NEVER_OPEN, now)).collect();
         assert!(
             waits[0] >= Duration::from_millis(400) && waits[0] <= Duration::from_millis(800),
             "{waits:?}"
         );
-        assert!(waits[9] >= Duration::from_secs(30) && waits[9] <= Duration::from_secs(60), "{waits:?}");
-        progress.advanced("1");
-        assert!(progress.failed(&status(500), now) <= Duration::from_millis(800));
+        assert!(waits[9] >= Duration::from_secs(15) && waits[9] <= Duration::from_secs(30), "{waits:?}");
+        progress.listed("1");
+        assert!(progress.failed(&status(500), NEVER_OPEN, now) <= Duration::from_millis(800));
     }
 
     #[test]
     fn a_kind_that_was_synced_is_given_time() {
-        let mut progress = synced();
         let start = Instant::now();
-        progress.failed(&status(503), start);
-        assert_eq!(progress.state(), &WatchState::Synced);
-        progress.failed(&status(503), start + PATIENCE);
-        assert_eq!(progress.state(), &WatchState::Failing("no (503)".into()));
-        progress.reopened();
-        assert_eq!(progress.state(), &WatchState::Synced);
+        for (error, patience) in
+            [(status(503), PATIENCE), (status(403), PATIENCE), (cut(), PATIENCE_UNREACHABLE)]
+        {
+            let mut progress = synced();
+            progress.failed(&error, NEVER_OPEN, start);
+            assert_eq!(progress.state(), &WatchState::Synced, "{error}");
+            progress.failed(&error, NEVER_OPEN, start + patience);
+            assert_eq!(progress.state().message(), Some(error.to_string().as_str()));
+            progress.recovered();
+            assert_eq!(progress.state(), &WatchState::Synced);
+        }
     }
 
     #[test]
     fn a_kind_that_never_was_is_failing_at_once() {
         let mut progress = Progress::new();
-        progress.failed(&status(500), Instant::now());
+        progress.failed(&status(500), NEVER_OPEN, Instant::now());
         assert_eq!(progress.state(), &WatchState::Failing("no (500)".into()));
     }
 
     #[test]
-    fn what_is_forbidden_is_asked_for_seldom() {
+    fn a_watch_that_is_cut_after_a_while_is_no_failure_in_a_row() {
         let mut progress = synced();
-        let wait = progress.failed(&status(403), Instant::now());
-        assert!(wait >= FORBIDDEN_BACKOFF.0 / 2, "{wait:?}");
+        let mut now = Instant::now();
+        for _ in 0..20 {
+            now += LONG_OPEN;
+            assert!(progress.failed(&cut(), LONG_OPEN, now) <= BACKOFF.0);
+            assert_eq!(progress.state(), &WatchState::Synced);
+        }
+    }
+
+    #[test]
+    fn the_reason_of_a_failure_stands_while_it_lasts() {
+        let mut progress = Progress::new();
+        let now = Instant::now();
+        progress.failed(&FeedError::Transport("port 1".into()), NEVER_OPEN, now);
+        progress.failed(&FeedError::Transport("port 2".into()), NEVER_OPEN, now);
+        assert_eq!(progress.state(), &WatchState::Failing("port 1".into()));
+        progress.failed(&status(403), NEVER_OPEN, now);
         assert_eq!(progress.state(), &WatchState::Forbidden("no (403)".into()));
+    }
+
+    #[test]
+    fn what_is_forbidden_is_asked_for_seldom_in_the_end() {
+        let mut progress = Progress::new();
+        let now = Instant::now();
+        for _ in 0..6 {
+            progress.failed(&cut(), NEVER_OPEN, now);
+        }
+        // What failed otherwise before doesn't make the first refusals wait.
+        let waits: Vec<Duration> = (0..12).map(|_| progress.failed(&status(403), NEVER_OPEN, now)).collect();
+        assert!(waits[0] <= Duration::from_secs(2), "{waits:?}");
+        assert!(waits[11] >= Duration::from_secs(300), "{waits:?}");
     }
 
     #[test]
     fn a_server_without_streaming_lists_is_asked_for_pages() {
         for code in [400, 405, 422] {
             let mut progress = Progress::new();
-            assert_eq!(progress.failed(&status(code), Instant::now()), Duration::ZERO);
+            assert_eq!(progress.failed(&status(code), NEVER_OPEN, Instant::now()), Duration::ZERO);
             assert_eq!(progress.phase(), &Phase::List);
-            progress.advanced("5");
-            progress.failed(&status(410), Instant::now());
+            progress.listed("5");
+            progress.failed(&status(410), NEVER_OPEN, Instant::now());
             assert_eq!(progress.phase(), &Phase::List, "and stays so");
         }
         let mut progress = Progress::new();
-        progress.failed(&FeedError::Timeout(Duration::from_secs(1)), Instant::now());
+        progress.failed(&FeedError::Timeout(Duration::from_secs(1)), NEVER_OPEN, Instant::now());
         assert_eq!(progress.phase(), &Phase::List);
     }
 
@@ -276,6 +377,7 @@ mod tests {
     fn watches_that_end_at_once_are_a_failure() {
         let mut progress = synced();
         assert!(progress.ended(Duration::from_millis(2), Instant::now()) > Duration::ZERO);
+        assert!(progress.is_in_doubt());
     }
 
     #[test]
@@ -286,10 +388,10 @@ mod tests {
             message: "busy".into(),
             retry_after: Some(Duration::from_secs(7)),
         };
-        let wait = progress.failed(&busy, Instant::now());
+        let wait = progress.failed(&busy, NEVER_OPEN, Instant::now());
         assert!(wait >= Duration::from_secs(7) && wait < Duration::from_secs(8), "{wait:?}");
         let mut new = Progress::new();
-        new.failed(&busy, Instant::now());
+        new.failed(&busy, NEVER_OPEN, Instant::now());
         assert_eq!(new.state(), &WatchState::Syncing, "a kind that was made just now");
     }
 }

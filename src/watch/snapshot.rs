@@ -4,10 +4,7 @@ use futures::{StreamExt, stream};
 use kube::Client;
 
 use super::{
-    Feed, FeedError, News,
-    components::ComponentReader,
-    follow::{Reader, read_pages},
-    owners::controller_of,
+    Feed, FeedError, News, Reader, components::ComponentReader, follow::read_pages, owners::controller_of,
 };
 use crate::{
     api::LabelPrefix,

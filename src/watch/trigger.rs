@@ -1,4 +1,4 @@
-use super::follow::{Reader, Seen};
+use super::{Reader, Seen};
 use crate::summary::WatchState;
 
 /// Tells that something about the followed kind changed, and nothing else.

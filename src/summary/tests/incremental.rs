@@ -66,8 +66,8 @@ fn steps() -> impl Strategy<Value = Step> {
             prop::collection::vec(observations(kind), 0..5).prop_map(move |all| Step::Relist(kind, all))
         }),
         1 => (kind, any::<bool>()).prop_map(|(kind, on)| Step::Gap(kind, on)),
-        // The two last numbers stand for objects that carry no label.
-        1 => (UIDS..UIDS + 2, prop::option::of(0..UIDS + 2)).prop_map(|(uid, by)| Step::Link(uid, by)),
+        // The two last numbers stand for objects that never carry a label; any may lose its own.
+        2 => (0..UIDS + 2, prop::option::of(0..UIDS + 2)).prop_map(|(uid, by)| Step::Link(uid, by)),
         1 => (1..30i64).prop_map(Step::Wait),
     ]
 }
@@ -87,7 +87,7 @@ impl Truth {
             Step::Upsert(observation) => {
                 let kind = self.kind_of(&observation);
                 index.upsert((*observation).clone());
-                self.objects.insert((kind, observation.object.uid.to_string()), *observation);
+                self.insert(kind, *observation);
             }
             Step::Remove(kind, uid) => {
                 index.remove(&group_kind(kind), &uid.to_string());
@@ -98,8 +98,7 @@ impl Truth {
                 // One by one, as links are forgotten in between; what isn't in the list goes last.
                 let listed: Vec<String> = observations.iter().map(|o| o.object.uid.to_string()).collect();
                 for observation in observations {
-                    self.objects.insert((kind, observation.object.uid.to_string()), observation);
-                    self.forget_unused_links();
+                    self.insert(kind, observation);
                 }
                 self.objects.retain(|(of, uid), _| *of != kind || listed.contains(uid));
             }
@@ -122,6 +121,14 @@ impl Truth {
             }
             Step::Wait(seconds) => self.now += seconds,
         }
+        self.forget_unused_links();
+    }
+
+    /// What an object says itself of its controller is what counts.
+    fn insert(&mut self, kind: usize, observation: Observation) {
+        let uid = observation.object.uid.to_string();
+        self.links.remove(&uid);
+        self.objects.insert((kind, uid), observation);
         self.forget_unused_links();
     }
 

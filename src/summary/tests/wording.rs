@@ -31,6 +31,7 @@ fn informational_components_are_shown_and_do_not_colour() {
     assert_eq!(status.health, "Healthy");
     assert_eq!((status.counts.degraded, status.counts.informational), (1, 1));
     assert_eq!(status.components[0].name, "noise");
+    assert_eq!(status.message, "all 1 healthy, 1 informational");
 }
 
 #[test]

@@ -1,0 +1,247 @@
+//! The engine with scripted inputs, under paused time.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
+
+use kube::{Client, client::Body};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, timeout_at},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    addons::AddonNews,
+    engine::{Engine, Inputs, Outputs, READY_WHEN},
+    owners::OwnerSearch,
+};
+use crate::{
+    api::{Addon, AddonSpec, AddonStatus, ComponentStatus, Counts, Identifier, object_name},
+    discover::{Catalogue, ResourceName},
+    model::{Health, Kind, ObjectRef, StatusReporting, Verdict},
+    publish::{Command, MANAGED_BY, MANAGER, Seen},
+    serve::{Pulse, Readiness},
+    summary::{Board, Membership, Observation, WatchState},
+    watch::{News, Report},
+};
+
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Longer than anything that the engine waits for at its start.
+const LONG: Duration = Duration::from_secs(60);
+
+struct Bench {
+    reports: mpsc::Sender<Report>,
+    addons: mpsc::Sender<AddonNews>,
+    catalogue: watch::Sender<Option<Arc<Catalogue>>>,
+    commands: mpsc::Receiver<Command>,
+    board: Arc<Board>,
+    started: Instant,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let (reports, from_reports) = mpsc::channel(64);
+        let (addons, from_addons) = mpsc::channel(64);
+        let (found, owners) = mpsc::channel(64);
+        let (catalogue, discovered) = watch::channel(None);
+        let (publisher, commands) = mpsc::channel(64);
+        let board = Arc::new(Board::default());
+        let nowhere = tower::service_fn(|_: http::Request<Body>| async {
+            Ok::<_, Infallible>(http::Response::builder().status(404).body(Body::empty()).unwrap())
+        });
+        let outputs = Outputs {
+            board: Arc::clone(&board),
+            publisher,
+            owners: OwnerSearch::new(Client::new(nowhere, "default"), discovered.clone(), found),
+            pulse: Pulse::default(),
+            readiness: Readiness::waiting_for(READY_WHEN, "a test"),
+        };
+        let inputs = Inputs { reports: from_reports, addons: from_addons, owners, catalogue: discovered };
+        tokio::spawn(Engine::new(outputs, GRACE).run(inputs, CancellationToken::new()));
+        Self { reports, addons, catalogue, commands, board, started: Instant::now() }
+    }
+
+    fn discover(&self, kinds: &[&str]) {
+        let named =
+            |plural: &&str| ResourceName { group: "lab.example".into(), plural: (*plural).to_owned() };
+        let kinds = kinds.iter().map(|plural| (named(plural), kind(plural))).collect();
+        self.catalogue.send_replace(Some(Arc::new(Catalogue { kinds, ..Catalogue::default() })));
+    }
+
+    async fn report(&self, plural: &str, news: News) {
+        self.reports.send(Report { kind: kind(plural), news }).await.expect("the engine listens");
+    }
+
+    async fn list(&self, plural: &str, observations: Vec<Observation>) {
+        self.report(plural, News::State(WatchState::Syncing)).await;
+        self.report(plural, News::Listed(observations)).await;
+        self.report(plural, News::State(WatchState::Synced)).await;
+    }
+
+    async fn forbid(&self, plural: &str) {
+        self.report(plural, News::State(WatchState::Syncing)).await;
+        self.report(plural, News::State(WatchState::Forbidden("no".into()))).await;
+    }
+
+    async fn list_addons(&self, addons: Vec<Addon>) {
+        let news = AddonNews::Seen(Some(Seen::Listed(addons)), Some(News::Listed(Vec::new())));
+        self.addons.send(news).await.expect("the engine listens");
+        self.addons.send(AddonNews::State(WatchState::Synced)).await.expect("the engine listens");
+    }
+
+    /// What is published until `after` the start, without what the API server holds.
+    async fn published(&mut self, after: Duration) -> Vec<String> {
+        let mut all = Vec::new();
+        while let Ok(Some(command)) = timeout_at(self.started + after, self.commands.recv()).await {
+            match command {
+                Command::Show(summary) => {
+                    all.push(format!("{} {}", summary.identifier, summary.status.health))
+                }
+                Command::Gone(identifier) => all.push(format!("{identifier} gone")),
+                Command::Seen(_) => {}
+            }
+        }
+        all
+    }
+}
+
+fn kind(plural: &str) -> Arc<Kind> {
+    Arc::new(Kind {
+        group: "lab.example".into(),
+        version: "v1".into(),
+        kind: plural.trim_end_matches('s').to_owned(),
+        plural: plural.to_owned(),
+        namespaced: false,
+        status: StatusReporting::Yes,
+    })
+}
+
+/// An object that belongs to the add-on of its own name.
+fn object(plural: &str, name: &str) -> Observation {
+    let verdict = Verdict {
+        health: Health::Healthy,
+        reason: "Fine".into(),
+        message: String::new(),
+        since: None,
+        rule: "test".into(),
+    };
+    Observation {
+        object: ObjectRef { kind: kind(plural), namespace: "".into(), name: name.into(), uid: name.into() },
+        memberships: vec![Membership { identifier: Identifier::new(name).unwrap(), install: String::new() }],
+        controller: None,
+        sums_up: None,
+        timeline: verdict.into(),
+        conditions: Vec::new(),
+        version: None,
+        informational: false,
+        superseded: false,
+    }
+}
+
+/// The Addon of [`object`] as we wrote it, with `omitted` components more than it names.
+fn addon(plural: &str, name: &str, omitted: i32) -> Addon {
+    let component: ComponentStatus = serde_json::from_value(serde_json::json!({
+        "group": "lab.example", "kind": kind(plural).kind, "resource": plural, "version": "v1",
+        "name": name, "uid": name, "health": "Healthy", "reason": "Fine", "rule": "test",
+    }))
+    .unwrap();
+    let mut addon =
+        Addon::new(&object_name(&Identifier::new(name).unwrap()), AddonSpec { identifier: name.to_owned() });
+    addon.metadata.labels = Some(BTreeMap::from([(MANAGED_BY.to_owned(), MANAGER.to_owned())]));
+    addon.status = Some(AddonStatus {
+        components: vec![component],
+        omitted,
+        counts: Counts { total: 1 + omitted, ..Counts::default() },
+        ..AddonStatus::default()
+    });
+    addon
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_listed_is_shown_and_goes_after_the_grace() {
+    let mut bench = Bench::new();
+    bench.discover(&["gears"]);
+    bench.list_addons(Vec::new()).await;
+    bench.list("gears", vec![object("gears", "a")]).await;
+    assert_eq!(bench.published(Duration::from_secs(1)).await, ["a Healthy"]);
+    bench.report("gears", News::Gone("a".into())).await;
+    assert!(bench.published(Duration::from_secs(1) + GRACE / 2).await.is_empty());
+    assert_eq!(bench.published(LONG).await, ["a gone"]);
+    assert!(bench.board.get("a").is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_addon_list_that_comes_late_deletes_nothing() {
+    let mut bench = Bench::new();
+    bench.discover(&["gears", "cogs"]);
+    bench.forbid("gears").await;
+    bench.list("cogs", vec![object("cogs", "b")]).await;
+    assert!(bench.published(Duration::from_secs(30)).await.is_empty(), "it isn't known what there was");
+    bench.list_addons(vec![addon("gears", "a", 0)]).await;
+    assert_eq!(bench.published(LONG).await, ["a Unknown", "b Healthy"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn addons_that_cannot_be_listed_hold_up_only_what_is_written() {
+    let mut bench = Bench::new();
+    bench.discover(&["gears", "cogs"]);
+    bench.forbid("gears").await;
+    bench.list("cogs", vec![object("cogs", "b")]).await;
+    bench.addons.send(AddonNews::State(WatchState::Failing("down".into()))).await.unwrap();
+    assert_eq!(bench.published(Duration::from_secs(30)).await, ["b Healthy"]);
+    bench.list_addons(vec![addon("gears", "a", 0)]).await;
+    let published = bench.published(LONG * 2).await;
+    assert!(published.contains(&"a Unknown".to_owned()), "{published:?}");
+    assert!(!published.iter().any(|what| what.ends_with("gone")), "{published:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_of_the_catalogue_that_is_not_followed_yet_keeps_what_is_remembered() {
+    let mut bench = Bench::new();
+    bench.list_addons(vec![addon("gears", "a", 0)]).await;
+    bench.discover(&["gears"]);
+    assert_eq!(bench.published(LONG).await, ["a Healthy"]);
+    bench.list("gears", Vec::new()).await;
+    assert_eq!(bench.published(LONG * 2).await, ["a gone"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_not_served_takes_its_remembered_components_along() {
+    let mut bench = Bench::new();
+    bench.list_addons(vec![addon("gears", "a", 0)]).await;
+    bench.discover(&[]);
+    assert_eq!(
+        bench.published(Duration::from_secs(5)).await,
+        ["a Healthy"],
+        "the document may be incomplete"
+    );
+    assert_eq!(bench.published(LONG).await, ["a gone"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_last_word_after_the_end_is_not_heard() {
+    let mut bench = Bench::new();
+    bench.discover(&["gears"]);
+    bench.list_addons(Vec::new()).await;
+    bench.list("gears", vec![object("gears", "a")]).await;
+    bench.report("gears", News::Left).await;
+    bench.report("gears", News::Changed(Box::new(object("gears", "a")))).await;
+    bench.report("gears", News::State(WatchState::Synced)).await;
+    let published = bench.published(LONG).await;
+    assert_eq!(published.last().map(String::as_str), Some("a gone"), "{published:?}");
+    assert!(bench.board.coverage().iter().all(|covered| covered.kind.plural != "gears"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cut_addon_goes_once_its_components_were_seen_to_go() {
+    let mut bench = Bench::new();
+    bench.discover(&["gears", "cogs"]);
+    bench.forbid("cogs").await;
+    bench.list_addons(vec![addon("gears", "a", 0), addon("gears", "b", 1)]).await;
+    bench.list("gears", Vec::new()).await;
+    // Where not all were named, the rest may be of the kind that can't be listed.
+    assert_eq!(bench.published(LONG).await, ["a gone"]);
+    bench.list("cogs", Vec::new()).await;
+    assert_eq!(bench.published(LONG * 2).await, ["b gone"]);
+}

@@ -1,0 +1,77 @@
+use std::borrow::Cow;
+
+use serde::{Deserialize, de::DeserializeOwned};
+
+use crate::summary::WatchState;
+
+/// Makes news of what a follower sees.
+pub trait Reader: Send {
+    /// What it makes.
+    type News: Send;
+
+    /// A new list begins. What was known stays until it is whole.
+    fn begin(&mut self);
+
+    /// An object of the list.
+    fn listed(&mut self, seen: &Seen<'_>);
+
+    /// An object of the list went before the list was whole.
+    fn unlisted(&mut self, seen: &Seen<'_>);
+
+    /// The list is whole: what wasn't in it is gone.
+    fn complete(&mut self) -> Option<Self::News>;
+
+    /// An object is new or changed.
+    fn changed(&mut self, seen: &Seen<'_>) -> Option<Self::News>;
+
+    /// An object is gone.
+    fn deleted(&mut self, seen: &Seen<'_>) -> Option<Self::News>;
+
+    /// How the watch is has changed.
+    fn state(&mut self, state: &WatchState) -> Option<Self::News>;
+}
+
+/// An object as it came.
+pub struct Seen<'a> {
+    /// What names it.
+    pub head: Head<'a>,
+    /// The JSON that it stands in.
+    pub json: &'a [u8],
+    /// Whether that is the object, or an event around it.
+    pub in_event: bool,
+}
+
+/// What names an object.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Head<'a> {
+    /// `metadata.uid`, empty where there is none.
+    #[serde(borrow)]
+    pub uid: Cow<'a, str>,
+    /// `metadata.namespace`, empty where there is none.
+    #[serde(borrow)]
+    pub namespace: Cow<'a, str>,
+    /// `metadata.name`.
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) resource_version: Cow<'a, str>,
+}
+
+impl Seen<'_> {
+    /// Reads the object.
+    ///
+    /// # Errors
+    /// Where the JSON doesn't fit.
+    pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        #[derive(Deserialize)]
+        struct Event<T> {
+            object: T,
+        }
+        if self.in_event {
+            serde_json::from_slice::<Event<T>>(self.json).map(|event| event.object)
+        } else {
+            serde_json::from_slice(self.json)
+        }
+    }
+}
