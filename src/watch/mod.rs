@@ -21,6 +21,8 @@ mod owners;
 mod progress;
 mod reader;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 mod trigger;
 
 pub use components::{ComponentReader, News, Report};

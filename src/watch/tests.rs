@@ -1,0 +1,232 @@
+//! A follower against a scripted API server, under paused time.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+use std::{
+    collections::VecDeque,
+    convert::Infallible,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures::{StreamExt, stream};
+use http::{Request, Response};
+use http_body_util::{BodyExt, StreamBody, combinators::UnsyncBoxBody};
+use kube::{Client, client::Body};
+use tokio::{sync::mpsc, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::{ComponentReader, Feed, News, Report, Turns, follow};
+use crate::{
+    api::LabelPrefix,
+    metrics::Metrics,
+    model::{Kind, StatusReporting},
+};
+
+/// What the server answers to one request.
+enum Answer {
+    /// Lines, and then silence.
+    Open(Vec<String>),
+    /// Lines, and then the end.
+    Closed(Vec<String>),
+    /// A status and a body.
+    Whole(u16, String),
+}
+
+/// A server that gives these answers in turn, and is silent after them.
+struct Server {
+    answers: Mutex<VecDeque<Answer>>,
+    asked: Mutex<Vec<String>>,
+}
+
+type Answered = Response<UnsyncBoxBody<Bytes, std::io::Error>>;
+
+impl Server {
+    fn answer(&self, request: &Request<Body>) -> Answered {
+        self.asked.lock().unwrap().push(request.uri().query().unwrap_or_default().to_owned());
+        let (status, lines, is_open) = match self.answers.lock().unwrap().pop_front() {
+            Some(Answer::Open(lines)) => (200, lines, true),
+            Some(Answer::Closed(lines)) => (200, lines, false),
+            Some(Answer::Whole(status, body)) => (status, vec![body], false),
+            None => (200, Vec::new(), true),
+        };
+        let frames =
+            stream::iter(lines).map(|line| Ok(hyper::body::Frame::data(Bytes::from(format!("{line}\n")))));
+        let silence = stream::iter(is_open.then_some(())).then(|()| std::future::pending());
+        let body = StreamBody::new(frames.chain(silence)).boxed_unsync();
+        Response::builder().status(status).body(body).unwrap()
+    }
+}
+
+struct Bench {
+    server: Arc<Server>,
+    news: mpsc::Receiver<Report>,
+}
+
+fn start(answers: Vec<Answer>) -> Bench {
+    let server = Arc::new(Server { answers: Mutex::new(answers.into()), asked: Mutex::default() });
+    let serving = Arc::clone(&server);
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let answer = serving.answer(&request);
+        async move { Ok::<_, Infallible>(answer) }
+    });
+    let kind = Arc::new(Kind {
+        group: "lab.example".into(),
+        version: "v1".into(),
+        kind: "Gear".into(),
+        plural: "gears".into(),
+        namespaced: false,
+        status: StatusReporting::Yes,
+    });
+    let feed = Feed::new(Client::new(service, "default"), Arc::clone(&kind), Metrics::default().watch(&kind));
+    let reader = ComponentReader::new(kind, LabelPrefix::default());
+    let (sender, news) = mpsc::channel(64);
+    tokio::spawn(follow(feed, reader, sender, Turns::new(4), CancellationToken::new()));
+    Bench { server, news }
+}
+
+impl Bench {
+    /// What is reported until nothing was for `quiet`.
+    async fn reported(&mut self, quiet: Duration) -> Vec<String> {
+        let mut all = Vec::new();
+        while let Ok(Some(report)) = timeout(quiet, self.news.recv()).await {
+            all.push(match report.news {
+                News::Listed(mut observations) => {
+                    observations.sort_by(|a, b| a.object.name.cmp(&b.object.name));
+                    let names: Vec<_> = observations.iter().map(|o| o.object.name.to_string()).collect();
+                    format!("listed {}", names.join(","))
+                }
+                News::Changed(observation) => format!("changed {}", observation.object.name),
+                News::Gone(key) => format!("gone {key}"),
+                News::State(state) => format!("{} {}", state.as_str(), state.message().unwrap_or_default()),
+                News::Left => "left".to_owned(),
+            });
+        }
+        all
+    }
+
+    fn asked(&self) -> Vec<&'static str> {
+        let sort = |query: &String| match query.as_str() {
+            query if query.contains("sendInitialEvents") => "stream",
+            query if query.contains("limit=") => "page",
+            _ => "watch",
+        };
+        self.server.asked.lock().unwrap().iter().map(sort).collect()
+    }
+}
+
+const QUIET: Duration = Duration::from_secs(1);
+
+fn event(kind: &str, name: &str, version: u32, label: bool) -> String {
+    let labels = if label { r#"{"addons.x-k8s.io/a":""}"# } else { "{}" };
+    format!(
+        r#"{{"type":"{kind}","object":{{"kind":"Gear","metadata":{{"name":"{name}","uid":"{name}","resourceVersion":"{version}","labels":{labels}}}}}}}"#
+    )
+}
+
+fn list_end(version: u32) -> String {
+    format!(
+        r#"{{"type":"BOOKMARK","object":{{"kind":"Gear","metadata":{{"resourceVersion":"{version}","annotations":{{"k8s.io/initial-events-end":"true"}}}}}}}}"#
+    )
+}
+
+fn error(code: u16, message: &str) -> String {
+    format!(r#"{{"type":"ERROR","object":{{"kind":"Status","code":{code},"message":"{message}"}}}}"#)
+}
+
+fn page(names: &[&str], token: &str) -> Answer {
+    let items: Vec<String> = names
+        .iter()
+        .map(|name| {
+            format!(
+                r#"{{"metadata":{{"name":"{name}","uid":"{name}","labels":{{"addons.x-k8s.io/a":""}}}}}}"#
+            )
+        })
+        .collect();
+    Answer::Whole(
+        200,
+        format!(
+            r#"{{"kind":"GearList","metadata":{{"resourceVersion":"9","continue":"{token}"}},"items":[{}]}}"#,
+            items.join(",")
+        ),
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_is_a_list_and_then_changes() {
+    let mut bench = start(vec![Answer::Open(vec![
+        event("ADDED", "a", 1, true),
+        event("ADDED", "plain", 2, false),
+        event("ADDED", "b", 3, true),
+        event("DELETED", "b", 4, true),
+        list_end(5),
+        event("MODIFIED", "plain", 6, false),
+        event("MODIFIED", "plain", 7, true),
+        event("MODIFIED", "a", 8, false),
+        event("DELETED", "plain", 9, true),
+        event("DELETED", "never-labelled", 10, false),
+    ])]);
+    assert_eq!(bench.reported(QUIET).await, ["listed a", "synced ", "changed plain", "gone a", "gone plain"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_half_list_takes_nothing_away() {
+    let mut bench = start(vec![
+        Answer::Open(vec![event("ADDED", "a", 1, true), list_end(2), error(410, "too old")]),
+        Answer::Closed(vec![event("ADDED", "b", 3, true)]),
+        Answer::Whole(500, "{}".into()),
+        page(&["a", "b"], ""),
+    ]);
+    let reported = bench.reported(Duration::from_secs(20)).await;
+    assert_eq!(reported, ["listed a", "synced ", "listed a,b"]);
+    assert_eq!(bench.asked(), ["stream", "stream", "page", "page", "watch"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_without_streaming_lists_gives_pages() {
+    let mut bench = start(vec![
+        Answer::Whole(422, r#"{"kind":"Status","message":"sendInitialEvents is forbidden"}"#.into()),
+        page(&["a"], "next"),
+        page(&["b"], ""),
+        Answer::Open(vec![event("ADDED", "c", 10, true)]),
+    ]);
+    assert_eq!(bench.reported(QUIET).await, ["listed a,b", "synced ", "changed c"]);
+    assert_eq!(bench.asked(), ["stream", "page", "page", "watch"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_no_list_removes_nothing() {
+    let mut bench =
+        start(vec![Answer::Whole(422, "{}".into()), Answer::Whole(200, "{}".into()), page(&["a"], "")]);
+    let reported = bench.reported(Duration::from_secs(10)).await;
+    assert_eq!(
+        reported[0],
+        "failing the API server's answer can't be read: a list was asked for, and '' came"
+    );
+    assert_eq!(reported[1..], ["listed a", "synced "]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_told_is_what_holds() {
+    // Every watch opens and fails at once, with the same words.
+    let mut answers =
+        vec![Answer::Open(vec![event("ADDED", "a", 1, true), list_end(2), error(500, "webhook")])];
+    answers.extend((0..6).map(|_| Answer::Closed(vec![error(500, "webhook")])));
+    let mut bench = start(answers);
+    let reported = bench.reported(Duration::from_secs(100)).await;
+    // Then the server is silent: a watch that stays open works.
+    assert_eq!(reported, ["listed a", "synced ", "failing webhook (500)", "synced "]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_line_that_is_cut_off_and_garbage_are_failures_of_this_watch_only() {
+    let mut bench = start(vec![
+        Answer::Open(vec![list_end(2), event("ADDED", "a", 3, true), "<html>".into()]),
+        Answer::Open(vec![event("ADDED", "b", 4, true)]),
+    ]);
+    assert_eq!(
+        bench.reported(Duration::from_secs(5)).await,
+        ["listed ", "synced ", "changed a", "changed b"]
+    );
+    assert_eq!(bench.asked(), ["stream", "watch"]);
+}
