@@ -1,17 +1,23 @@
 //! Fills a cluster with objects.
 
-use addons_testbed::Cluster;
+use std::time::Duration;
+
+use addons_testbed::{Cluster, until};
 use anyhow::{Result, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use kube::{
     Api, Client,
-    api::PostParams,
+    api::{ListParams, PostParams},
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
 use serde_json::{Value, json};
 
 /// Requests at a time.
 const CONCURRENT: usize = 24;
+
+/// How long the controllers of the cluster may take: they are allowed 200 requests a second.
+const SETTLED: Duration = Duration::from_secs(300);
 
 /// The namespace of all objects.
 pub(crate) const NAMESPACE: &str = "default";
@@ -33,7 +39,23 @@ pub(crate) async fn fill(cluster: &Cluster, objects: usize, labelled: usize, add
         })
         .buffer_unordered(CONCURRENT)
         .try_for_each(|()| async { Ok(()) })
-        .await
+        .await?;
+    settled(cluster).await
+}
+
+/// Waits until the controllers have seen every Deployment: they go on long after the last was made.
+async fn settled(cluster: &Cluster) -> Result<()> {
+    let client = cluster.client().await?;
+    let deployments = Api::<Deployment>::namespaced(client.clone(), NAMESPACE);
+    let replica_sets = Api::<ReplicaSet>::namespaced(client, NAMESPACE);
+    let wanted = deployments.list_metadata(&ListParams::default()).await?.items.len();
+    until(SETTLED, "every Deployment has its ReplicaSet", || async {
+        let made =
+            replica_sets.list_metadata(&ListParams::default()).await.map_err(|error| error.to_string())?;
+        if made.items.len() == wanted { Ok(()) } else { Err(format!("{} of {wanted}", made.items.len())) }
+    })
+    .await?;
+    Ok(())
 }
 
 /// Of twenty objects three are Deployments, three service accounts, four Services and ten ConfigMaps.

@@ -13,9 +13,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use addons::api::Addon;
 use addons_testbed::{Cluster, Options, until};
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
+use kube::{Api, api::ListParams};
 
 use self::process::Controller;
 
@@ -110,11 +112,10 @@ async fn all_right(controller: &Controller, arguments: &Arguments, started: Inst
 
 /// Waits until every add-on has its object.
 async fn written(cluster: &Cluster, arguments: &Arguments) -> Result<()> {
+    let addons = Api::<Addon>::all(cluster.client().await?);
+    let healthy = ListParams::default().fields("status.health=Healthy");
     until(Duration::from_secs(300), "every Addon is written", || async {
-        let names = cluster
-            .kubectl(&["get", "addons", "--field-selector", "status.health=Healthy", "-o", "name"])
-            .await;
-        let count = names.map_err(|error| format!("{error:#}"))?.lines().count();
+        let count = addons.list_metadata(&healthy).await.map_err(|error| error.to_string())?.items.len();
         if count == arguments.addons { Ok(()) } else { Err(format!("{count} are")) }
     })
     .await

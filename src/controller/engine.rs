@@ -25,7 +25,7 @@ use crate::{
     publish::{self, Command, Seen},
     serve::{Pulse, Readiness},
     summary::{Board, Change, Index, KindCoverage, Observation, Summary, WatchState},
-    watch::{News, Report, addon_kind},
+    watch::{News, Report, Turns, addon_kind},
 };
 
 /// How long the first lists may take, once it is known what is served, before what is known so far is
@@ -57,6 +57,8 @@ pub(super) struct Outputs {
     pub(super) board: Arc<Board>,
     pub(super) publisher: mpsc::Sender<Command>,
     pub(super) owners: OwnerSearch,
+    /// Those of the watch of the `Addon` objects.
+    pub(super) addon_turns: Turns,
     pub(super) pulse: Pulse,
     pub(super) readiness: Readiness,
 }
@@ -122,7 +124,11 @@ impl Engine {
                 }
                 Some(news) = from.addons.recv() => self.addons(news).await,
                 Some(found) = from.owners.recv() => self.found(&found),
-                Ok(()) = from.catalogue.changed() => self.settle_at = Some(Instant::now()),
+                Ok(()) = from.catalogue.changed() => {
+                    self.settle_at = Some(Instant::now());
+                    // Their CustomResourceDefinition may have come.
+                    self.out.addon_turns.hurry();
+                }
                 () = tokio::time::sleep_until(wake) => {}
             }
             let catalogue = from.catalogue.borrow_and_update().clone();

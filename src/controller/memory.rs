@@ -34,14 +34,20 @@ impl Default for Memory {
 impl Memory {
     /// Notes how the `Addon` objects are watched.
     pub(super) fn set_state(&mut self, state: WatchState) {
-        if let WatchState::Forbidden(why) | WatchState::Failing(why) = &state
-            && self.state != state
-        {
-            tracing::error!(
-                %why,
-                "Addon objects can't be read or written. Is their CustomResourceDefinition installed (kubectl apply -k deploy/)? \
-                 The HTTP endpoint works without"
-            );
+        match &state {
+            WatchState::Forbidden(why) if self.state != state => tracing::error!(
+                %why, "may not read Addon objects: give this account the roles of deploy/rbac; HTTP works without"
+            ),
+            WatchState::Failing(why) if self.state != state && why.ends_with("(404)") => tracing::error!(
+                %why, "there is no Addon resource: install it with kubectl apply -k deploy/; HTTP works without"
+            ),
+            WatchState::Failing(why) if self.state != state => {
+                tracing::error!(%why, "can't read Addon objects; HTTP works without");
+            }
+            WatchState::Synced if self.state.message().is_some() => {
+                tracing::info!("Addon objects can be read again")
+            }
+            _ => {}
         }
         self.state = state;
     }

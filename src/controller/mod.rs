@@ -115,10 +115,12 @@ impl Controller {
         let kind = Arc::new(addon_kind());
         let feed = Feed::new(client.clone(), Arc::clone(&kind), metrics.watch(&kind));
         let reader = AddonReader::new(prefix.clone());
-        let following = follow(feed, reader, addon_news, Turns::new(1), stop.clone());
+        let addon_turns = Turns::new(1);
+        let following = follow(feed, reader, addon_news, addon_turns.clone(), stop.clone());
 
         let owner_search = OwnerSearch::new(client.clone(), catalogue.clone(), found);
-        let outputs = Outputs { board, publisher: commands, owners: owner_search, pulse, readiness };
+        let outputs =
+            Outputs { board, publisher: commands, owners: owner_search, addon_turns, pulse, readiness };
         let engine = Engine::new(outputs, options.removal_grace);
         let computing = engine.run(Inputs { reports, addons, owners, catalogue }, stop.clone());
 

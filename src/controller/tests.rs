@@ -22,7 +22,7 @@ use crate::{
     publish::{Command, MANAGED_BY, MANAGER, Seen},
     serve::{Pulse, Readiness},
     summary::{Board, Membership, Observation, WatchState},
-    watch::{News, Report},
+    watch::{News, Report, Turns},
 };
 
 const GRACE: Duration = Duration::from_secs(5);
@@ -54,6 +54,7 @@ impl Bench {
             board: Arc::clone(&board),
             publisher,
             owners: OwnerSearch::new(Client::new(nowhere, "default"), discovered.clone(), found),
+            addon_turns: Turns::new(1),
             pulse: Pulse::default(),
             readiness: Readiness::waiting_for(READY_WHEN, "a test"),
         };
@@ -96,7 +97,7 @@ impl Bench {
         while let Ok(Some(command)) = timeout_at(self.started + after, self.commands.recv()).await {
             match command {
                 Command::Show(summary) => {
-                    all.push(format!("{} {}", summary.identifier, summary.status.health))
+                    all.push(format!("{} {}", summary.identifier, summary.status.health));
                 }
                 Command::Gone(identifier) => all.push(format!("{identifier} gone")),
                 Command::Seen(_) => {}

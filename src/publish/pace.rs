@@ -77,7 +77,7 @@ impl Pause {
 
     /// Begins a pause, of at least the time that the API server asks for. What was started before an
     /// earlier one and fails during it tells nothing new: it only makes that one last as long as it
-    /// asks for. True where a pause began.
+    /// asks for. True where the first pause of a row began.
     pub(super) fn begin(&mut self, asked: Option<Duration>, now: Instant) -> bool {
         let began = self.until(now).is_none();
         if began {
@@ -86,7 +86,7 @@ impl Pause {
         }
         let asked = asked.map(|asked| now + asked.min(Duration::from_secs(300)));
         self.until = self.until.max(asked);
-        began
+        began && self.failures == 1
     }
 
     /// Notes that the API server answers. True where it didn't before.
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(pause.until(now), Some(now + Duration::from_secs(1)));
         let later = now + Duration::from_secs(1);
         assert_eq!(pause.until(later), None);
-        assert!(pause.begin(None, later));
+        assert!(!pause.begin(None, later), "that it lasts is no news");
         assert_eq!(pause.until(later), Some(later + Duration::from_secs(2)));
     }
 

@@ -116,7 +116,10 @@ impl Fleet {
                     match cancel.run_until_cancelled(reading).await {
                         None => break,
                         Some(Ok(catalogue)) => {
-                            complaint = None;
+                            if complaint.take().is_some() {
+                                tracing::info!("the API server says again which kinds it serves");
+                                self.turns.hurry();
+                            }
                             let catalogue = self.confirmed(catalogue);
                             if !self.missing.is_empty() {
                                 due.push(now + CONFIRMATION);

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
+    sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc},
     time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -36,12 +36,23 @@ const WATCH_SECONDS: std::ops::Range<u64> = 2700..3600;
 pub struct Turns {
     first: Arc<Semaphore>,
     again: Arc<Semaphore>,
+    hurry: Arc<Notify>,
 }
 
 impl Turns {
     /// So many kinds at the same time, and a quarter of that of those that failed.
     pub fn new(kinds: usize) -> Self {
-        Self { first: Arc::new(Semaphore::new(kinds)), again: Arc::new(Semaphore::new(kinds.div_ceil(4))) }
+        Self {
+            first: Arc::new(Semaphore::new(kinds)),
+            again: Arc::new(Semaphore::new(kinds.div_ceil(4))),
+            hurry: Arc::default(),
+        }
+    }
+
+    /// Ends the wait of every follower that waits after a failure: there is a sign that asking again
+    /// is worth it.
+    pub fn hurry(&self) {
+        self.hurry.notify_waiters();
     }
 }
 
@@ -112,7 +123,8 @@ impl<R: Reader> Follower<'_, R> {
                 }
             };
             self.tell_state().await?;
-            tokio::time::sleep(wait).await;
+            // Signs are no more frequent than what the API server serves changes.
+            let _ = timeout(wait, self.turns.hurry.notified()).await;
         }
     }
 
