@@ -25,11 +25,14 @@ const FIELD: usize = 13;
 
 /// `addonctl describe`.
 pub(super) async fn run(args: &Describe, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
-    let not_found = || Error::NotFound { name: args.name.clone() };
+    let not_found = |whole: bool| {
+        let name = args.name.clone();
+        if whole { Error::NotFound { name } } else { Error::NotInPart { name } }
+    };
     let (text, exit) = match &args.source {
         Source::Server(connection) => {
-            let addon =
-                Server::new(connection).await?.addon(&args.object_names).await?.ok_or_else(not_found)?;
+            let addon = Server::new(connection).await?.addon(&args.object_names).await?;
+            let addon = addon.ok_or_else(|| not_found(true))?;
             let since = ready_since(&addon);
             (describe(&addon, since, io.now, colour), Exit::Success)
         }
@@ -37,14 +40,15 @@ pub(super) async fn run(args: &Describe, colour: bool, io: &mut Io<'_>) -> Resul
             let (census, gaps) = live::read(connection, prefix).await?;
             gaps.say(io.stderr)?;
             let addons = computed::addons(census, io.now);
-            let computed = find(&addons, &args.object_names).ok_or_else(not_found)?;
+            let computed = find(&addons, &args.object_names).ok_or_else(|| not_found(gaps.are_none()))?;
             (describe(&computed.addon, computed.since, io.now, colour), gaps.exit())
         }
         Source::Files { paths, prefix } => {
             let found = files::read(paths, prefix, io.stdin, io.now);
             found.report.problems(io.stderr)?;
             let addons = computed::addons(found.census, found.taken);
-            let computed = find(&addons, &args.object_names).ok_or_else(not_found)?;
+            let computed =
+                find(&addons, &args.object_names).ok_or_else(|| not_found(found.report.is_whole()))?;
             (describe(&computed.addon, computed.since, found.taken, colour), found.report.exit())
         }
     };

@@ -67,8 +67,13 @@ impl Report {
         writeln!(stderr, "note: Kubernetes objects read: {seen}; other documents passed over: {skipped}")
     }
 
+    /// Whether everything was read.
+    pub fn is_whole(&self) -> bool {
+        self.problems.is_empty()
+    }
+
     /// [`Exit::Success`] where everything was read.
     pub fn exit(&self) -> Exit {
-        if self.problems.is_empty() { Exit::Success } else { Exit::Failure }
+        if self.is_whole() { Exit::Success } else { Exit::Failure }
     }
 }
