@@ -76,6 +76,24 @@ fn a_broken_document_is_named_and_the_rest_is_shown() {
 }
 
 #[test]
+fn a_labelled_document_that_is_no_object_is_named() {
+    let labelled = config_map("one", "dns");
+    for unusable in [
+        labelled.replace("apiVersion: v1\n", ""),
+        labelled.replace("kind: ConfigMap\n", ""),
+        labelled.replace("name: one", "generateName: one-"),
+        labelled.replace("name: one", "name: y"),
+        labelled.replace("name: one", "name: 12"),
+    ] {
+        let output = addonctl(&["list", "-f", "-"], &unusable);
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(errors.contains("error: standard input:1 (document 1): "), "{errors}");
+        assert!(errors.contains(" was passed over: "), "{errors}");
+    }
+}
+
+#[test]
 fn what_is_not_there_is_12_and_nonsense_is_2() {
     let input = config_map("one", "dns");
     let output = addonctl(&["describe", "mesh", "-f", "-"], &input);

@@ -35,8 +35,7 @@ pub(super) fn read(
     stdin: &mut (dyn Read + Send),
     now: Timestamp,
 ) -> FromFiles {
-    let mut reader =
-        Reader::new(|object| object.labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
+    let mut reader = Reader::new(|labels| labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
     for path in paths {
         if path == Path::new("-") {
             reader.stream("standard input", &mut *stdin);
