@@ -3,10 +3,11 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, missing_docs)]
 
 use std::{
-    io::{Read, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::TcpListener,
     path::Path,
     process::{Command, Output, Stdio},
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -71,6 +72,24 @@ fn a_broken_document_is_named_and_the_rest_is_shown() {
             errors.contains("(document 2): broken document: ") && errors.lines().count() == 1,
             "{errors}"
         );
+    }
+}
+
+#[test]
+fn a_labelled_document_that_is_no_object_is_named() {
+    let labelled = config_map("one", "dns");
+    for unusable in [
+        labelled.replace("apiVersion: v1\n", ""),
+        labelled.replace("kind: ConfigMap\n", ""),
+        labelled.replace("name: one", "generateName: one-"),
+        labelled.replace("name: one", "name: y"),
+        labelled.replace("name: one", "name: 12"),
+    ] {
+        let output = addonctl(&["list", "-f", "-"], &unusable);
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(errors.contains("error: standard input:1 (document 1): "), "{errors}");
+        assert!(errors.contains(" was passed over: "), "{errors}");
     }
 }
 
@@ -203,27 +222,157 @@ fn a_dead_server_is_one_line_and_a_hint() {
     // First it takes connections and never answers, then it is gone.
     let mut listener = Some(listener);
     for expected in ["", "Connection refused"] {
-        let output = addonctl(&["list", "--kubeconfig", &config, "--request-timeout", "1s"], "");
+        for live in [&[][..], &["--live"]] {
+            let begin = Instant::now();
+            let arguments = ["list", "--kubeconfig", &config, "--request-timeout", "1s"];
+            let output = addonctl(&[&arguments[..], live].concat(), "");
+            let errors = stderr(&output);
+            assert_eq!(output.status.code(), Some(1), "{errors}");
+            assert!(
+                errors
+                    .starts_with(&format!("error: can't reach the API server at http://127.0.0.1:{port}: ")),
+                "{errors}"
+            );
+            assert!(
+                errors.contains(expected) && errors.contains("\nhint: ") && errors.lines().count() == 2,
+                "{errors}"
+            );
+            assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+        }
+        drop(listener.take());
+    }
+}
+
+/// An API server that gives to each path what `answer` says: a status and a body.
+fn api_server(answer: impl Fn(&str) -> (u16, String) + Send + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.expect("a connection");
+            let mut lines = BufReader::new(&stream).lines();
+            let request = lines.next().expect("a request").expect("UTF-8");
+            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+            let (status, body) = answer(request.split(['?', ' ']).nth(1).expect("a path"));
+            let length = body.len();
+            let head = format!(
+                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+            );
+            // Who asked may have gone away.
+            let _ = stream.write_all((head + &body).as_bytes());
+        }
+    });
+    port
+}
+
+fn refusal(status: u16, reason: &str, message: &str) -> (u16, String) {
+    let body = serde_json::json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "code": status, "reason": reason, "message": message});
+    (status, body.to_string())
+}
+
+/// What a server of `ConfigMap` objects and Widgets serves; Widgets may not be listed.
+fn narrow(path: &str) -> (u16, String) {
+    let discovery = |group: &str, kind: &str, plural: &str| {
+        serde_json::json!({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {},
+        "items": [{"metadata": {"name": group}, "versions": [{"version": "v1", "freshness": "Current", "resources": [{
+            "resource": plural, "scope": "Namespaced", "verbs": ["get", "list", "watch"],
+            "responseKind": {"group": group, "version": "v1", "kind": kind}}]}]}]})
+    };
+    let body = match path {
+        "/api" => discovery("", "ConfigMap", "configmaps"),
+        "/apis" => discovery("example.com", "Widget", "widgets"),
+        "/api/v1/configmaps" => serde_json::json!({"kind": "ConfigMapList", "apiVersion": "v1",
+            "metadata": {"resourceVersion": "1"}, "items": [{"kind": "ConfigMap", "apiVersion": "v1",
+                "metadata": {"name": "a", "namespace": "b", "uid": "1", "labels": {"addons.x-k8s.io/dns": ""}}}]}),
+        "/apis/example.com/v1/widgets" => return refusal(403, "Forbidden", "widgets is forbidden"),
+        _ => return refusal(404, "NotFound", "the server could not find the requested resource"),
+    };
+    (200, body.to_string())
+}
+
+#[test]
+fn what_may_be_among_what_could_not_be_read_is_not_said_to_be_absent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = kubeconfig(folder.path(), api_server(narrow));
+    let broken = "a: [b\n";
+    let live = ["--live", "--kubeconfig", &config];
+    let none = "none.example";
+    for (source, input) in [(&live[..], ""), (&["-f", "-"], broken)] {
+        let output = addonctl(&[&["describe", "mesh"], source].concat(), input);
         let errors = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{errors}");
-        assert!(
-            errors.starts_with(&format!("error: can't reach the API server at http://127.0.0.1:{port}: ")),
-            "{errors}"
-        );
-        assert!(
-            errors.contains(expected) && errors.contains("\nhint: ") && errors.lines().count() == 2,
-            "{errors}"
-        );
-        drop(listener.take());
+        assert!(errors.ends_with("error: the add-on 'mesh' is not in what could be read\n"), "{errors}");
+
+        let other_prefix = [&["list", "--label-prefix", none], source].concat();
+        let output = addonctl(&other_prefix, input);
+        let errors = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(errors.contains("No add-ons found in what could be read.\n"), "{errors}");
+        assert!(!errors.contains("hint: label"), "{errors}");
+    }
+    let output = addonctl(&[&["describe", "dns"], &live[..]].concat(), "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("ConfigMap b/a"), "{}", stdout(&output));
+    assert!(
+        stderr(&output).contains("  Widget.example.com: widgets is forbidden (403)\n"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn what_is_computed_here_does_not_say_that_it_is_watched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = kubeconfig(folder.path(), api_server(narrow));
+    let input = config_map("one", "dns");
+    for source in [&["--live", "--kubeconfig", &config][..], &["-f", "-"]] {
+        for arguments in [&["describe", "dns"][..], &["list", "-o", "json"]] {
+            let output = addonctl(&[arguments, source].concat(), &input);
+            assert!(
+                stdout(&output).contains("AllHealthy") && !stdout(&output).contains("Observed"),
+                "{}",
+                stdout(&output)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_server_that_refuses_is_one_line_and_a_hint_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (status, reason, expected) in [
+        (401, "Unauthorized", "doesn't accept these credentials: no\nhint: log in again"),
+        (403, "Forbidden", "the API server refused: no\nhint: ask for 'get' "),
+        (500, "InternalError", "answered 500: no\n"),
+    ] {
+        let config = kubeconfig(folder.path(), api_server(move |_| refusal(status, reason, "no")));
+        for arguments in [&["list"][..], &["list", "--live"], &["describe", "dns", "--live"]] {
+            let output = addonctl(&[arguments, &["--kubeconfig", &config]].concat(), "");
+            let errors = stderr(&output);
+            assert_eq!(output.status.code(), Some(1), "{errors}");
+            assert!(errors.contains(expected) && errors.lines().count() <= 2, "{errors}");
+        }
     }
 }
 
 #[test]
 fn a_missing_configuration_is_one_line_and_a_hint() {
-    for arguments in [&["list"][..], &["list", "--kubeconfig", "/nonexistent/config"], &["describe", "dns"]] {
+    let hint = "hint: -f FILE reads files instead of asking a cluster\n";
+    let none = "error: no cluster to talk to: ";
+    let missing = "error: there is no kubeconfig /nonexistent/config\n";
+    for (arguments, expected) in [
+        (&["list"][..], none),
+        (&["list", "--live"], none),
+        (&["describe", "dns"], none),
+        (&["list", "--kubeconfig", "/nonexistent/config"], missing),
+    ] {
         let output = addonctl(arguments, "");
         let errors = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{errors}");
-        assert!(errors.starts_with("error: ") && errors.lines().count() == 2, "{errors}");
+        assert!(errors.starts_with(expected) && errors.ends_with(hint), "{errors}");
+        assert_eq!(errors.lines().count(), 2, "{errors}");
     }
+    let named = command(&["list"]).env("KUBECONFIG", "/nonexistent/config").output().expect("addonctl runs");
+    assert_eq!(stderr(&named), format!("{missing}{hint}"));
 }

@@ -1,6 +1,6 @@
 //! `addonctl`: add-ons from an API server or from files, for people and programs.
 
-use std::io;
+use std::io::{self, IsTerminal};
 
 use addons::{
     ctl::{self, Exit, Io},
@@ -17,7 +17,18 @@ async fn main() -> Exit {
         stdout: &mut stdout,
         stderr: &mut io::stderr(),
         colour,
+        columns: columns(),
         now: Timestamp::now(),
     };
     ctl::run(std::env::args_os(), io).await
+}
+
+/// `COLUMNS` where it is set, as for other programs, and else what the terminal says.
+fn columns() -> Option<usize> {
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    told.or_else(|| terminal_size::terminal_size_of(stdout).map(|(width, _)| width.0.into()))
 }

@@ -60,6 +60,9 @@ impl Controller {
         let listen = Listen { address: options.listen, insecure_bind: options.insecure_bind };
         let listener = listen.bind().await?;
         let address = listener.local_addr().context("can't tell where the server listens")?;
+        if !address.ip().to_canonical().is_loopback() {
+            tracing::warn!(%address, "whoever reaches this address reads the names and messages of every add-on");
+        }
         let cluster = &options.cluster;
         let client = connect::client(cluster.kubeconfig.as_deref(), cluster.context.as_deref()).await?;
         Ok(Self { options, listener, address, client })

@@ -28,7 +28,13 @@ pub struct Options {
     pub(super) cluster: Cluster,
 
     /// Address of the HTTP endpoint: JSON, metrics, probes and a page
-    #[arg(long, env = "ADDONS_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
+    #[arg(
+        long,
+        env = "ADDONS_LISTEN",
+        default_value = "127.0.0.1:8080",
+        value_parser = listen,
+        value_name = "ADDRESS:PORT"
+    )]
     pub(super) listen: SocketAddr,
 
     /// Serve others than this machine, without authentication and encryption
@@ -41,12 +47,15 @@ pub struct Options {
 
     /// Resources to watch although they are excluded, by default or by --exclude
     ///
-    /// GROUP/RESOURCE, '*' for any; without a group it is the core group. Excluded by default are
-    /// secrets, events, leases, endpoints, endpointslices, certificatesigningrequests and metrics.
+    /// GROUP/RESOURCE, '*' for any; without a group it is the core group. Give several with commas,
+    /// or the flag several times. Excluded by default are secrets, events, leases, endpoints,
+    /// endpointslices, certificatesigningrequests and metrics.
     #[arg(long, env = "ADDONS_INCLUDE", value_delimiter = ',', value_name = "GROUP/RESOURCE")]
     pub(super) include: Vec<ResourcePattern>,
 
     /// Resources not to watch
+    ///
+    /// As for --include: several with commas, or the flag several times.
     #[arg(long, env = "ADDONS_EXCLUDE", value_delimiter = ',', value_name = "GROUP/RESOURCE")]
     pub(super) exclude: Vec<ResourcePattern>,
 
@@ -86,6 +95,11 @@ pub(super) enum LogFormat {
     Json,
 }
 
+fn listen(raw: &str) -> Result<SocketAddr, String> {
+    raw.parse()
+        .map_err(|_| "must be an IP address and a port, such as 127.0.0.1:8080 or [::1]:8080".to_owned())
+}
+
 fn duration(raw: &str) -> Result<Duration, String> {
     let duration: kube::core::Duration =
         raw.parse().map_err(|_| format!("'{raw}' must be a duration such as 5s or 1m30s"))?;
@@ -93,4 +107,35 @@ fn duration(raw: &str) -> Result<Duration, String> {
         return Err(format!("'{raw}' must not be negative"));
     }
     Ok(duration.into())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used)]
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn an_address_is_an_ip_address_with_a_port() {
+        for good in ["127.0.0.1:8080", "[::1]:0"] {
+            assert!(listen(good).is_ok(), "{good}");
+        }
+        for bad in ["localhost:8080", "127.0.0.1", ":8080", ""] {
+            assert!(listen(bad).expect_err(bad).contains("such as 127.0.0.1:8080"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn resources_are_given_with_commas_or_several_times() {
+        let arguments = ["addon-controller", "--exclude", "pods,apps/*", "--exclude", "nodes"];
+        let options = Options::try_parse_from(arguments).expect("options");
+        assert_eq!(options.exclude.len(), 3);
+    }
 }

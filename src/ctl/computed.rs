@@ -1,14 +1,14 @@
 use kube::ResourceExt;
 
 use crate::{
-    api::{Addon, AddonSpec, object_name},
+    api::{Addon, AddonSpec, condition, object_name},
     model::Timestamp,
     summary::{Census, Summary, summarize},
 };
 
 /// An add-on that was computed here rather than read from the API server, with every component.
 pub(super) struct Computed {
-    /// As the controller would write it.
+    /// As the controller would write it. Nothing is watched here, so it doesn't say that all is.
     pub addon: Addon,
     /// Since when it is so, where its components say.
     pub since: Option<Timestamp>,
@@ -21,7 +21,8 @@ pub(super) fn addons(census: Census, now: Timestamp) -> Vec<Computed> {
 
 impl From<Summary> for Computed {
     fn from(summary: Summary) -> Self {
-        let Summary { identifier, status, since } = summary;
+        let Summary { identifier, mut status, since } = summary;
+        status.conditions.retain(|known| known.kind != condition::OBSERVED || known.status != "True");
         let mut addon = Addon::new(&object_name(&identifier), AddonSpec { identifier: identifier.into() });
         addon.status = Some(status);
         Self { addon, since }

@@ -1,6 +1,7 @@
-use std::{fmt::Write as _, iter};
+use std::fmt::Write as _;
 
 use kube::ResourceExt;
+use unicode_width::UnicodeWidthStr;
 
 use super::{
     Error, Exit, Io,
@@ -23,29 +24,42 @@ const INDENT: usize = 4;
 /// Columns of a field's name.
 const FIELD: usize = 13;
 
+/// How a description looks.
+#[derive(Clone, Copy)]
+struct Look {
+    colour: bool,
+    /// How wide the terminal is; `None` where there is none.
+    columns: Option<usize>,
+}
+
 /// `addonctl describe`.
 pub(super) async fn run(args: &Describe, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
-    let not_found = || Error::NotFound { name: args.name.clone() };
+    let look = Look { colour, columns: io.columns };
+    let not_found = |whole: bool| {
+        let name = args.name.clone();
+        if whole { Error::NotFound { name } } else { Error::NotInPart { name } }
+    };
     let (text, exit) = match &args.source {
         Source::Server(connection) => {
-            let addon =
-                Server::new(connection).await?.addon(&args.object_names).await?.ok_or_else(not_found)?;
+            let addon = Server::new(connection).await?.addon(&args.object_names).await?;
+            let addon = addon.ok_or_else(|| not_found(true))?;
             let since = ready_since(&addon);
-            (describe(&addon, since, io.now, colour), Exit::Success)
+            (describe(&addon, since, io.now, look), Exit::Success)
         }
         Source::Live { connection, prefix } => {
             let (census, gaps) = live::read(connection, prefix).await?;
             gaps.say(io.stderr)?;
             let addons = computed::addons(census, io.now);
-            let computed = find(&addons, &args.object_names).ok_or_else(not_found)?;
-            (describe(&computed.addon, computed.since, io.now, colour), gaps.exit())
+            let computed = find(&addons, &args.object_names).ok_or_else(|| not_found(gaps.are_none()))?;
+            (describe(&computed.addon, computed.since, io.now, look), gaps.exit())
         }
         Source::Files { paths, prefix } => {
             let found = files::read(paths, prefix, io.stdin, io.now);
             found.report.problems(io.stderr)?;
             let addons = computed::addons(found.census, found.taken);
-            let computed = find(&addons, &args.object_names).ok_or_else(not_found)?;
-            (describe(&computed.addon, computed.since, found.taken, colour), found.report.exit())
+            let computed =
+                find(&addons, &args.object_names).ok_or_else(|| not_found(found.report.is_whole()))?;
+            (describe(&computed.addon, computed.since, found.taken, look), found.report.exit())
         }
     };
     io.stdout.write_all(text.as_bytes())?;
@@ -64,16 +78,16 @@ fn ready_since(addon: &Addon) -> Option<Timestamp> {
 }
 
 /// An add-on for people: itself, then its components, those first that need eyes.
-fn describe(addon: &Addon, since: Option<Timestamp>, now: Timestamp, colour: bool) -> String {
+fn describe(addon: &Addon, since: Option<Timestamp>, now: Timestamp, look: Look) -> String {
     let unwritten = AddonStatus { health: Health::Unknown.to_string(), ..AddonStatus::default() };
     let status = addon.status.as_ref().unwrap_or(&unwritten);
     let mut text = String::new();
-    header(&mut text, addon, status, since, now, colour);
+    header(&mut text, addon, status, since, now, look.colour);
     if status.components.is_empty() {
         field(&mut text, "Components", NONE);
     } else {
         text.push_str("\nComponents:\n");
-        components(&mut text, &status.components, now, colour);
+        components(&mut text, &status.components, now, look);
     }
     if status.omitted > 0 {
         let name = &addon.spec.identifier;
@@ -128,38 +142,43 @@ fn header(
     }
 }
 
-fn components(text: &mut String, components: &[ComponentStatus], now: Timestamp, colour: bool) {
+fn components(text: &mut String, components: &[ComponentStatus], now: Timestamp, look: Look) {
     let mut table = Table::new(["HEALTH", "REASON", "COMPONENT"]);
     for component in components {
         table.push(vec![
             Cell::health(&component.health),
             component.reason.as_str().into(),
-            title(component, components).into(),
+            kind(component, components).into(),
         ]);
     }
-    let rows = table.lines(true, colour);
-    for (row, component) in rows.iter().zip(iter::once(None).chain(components.iter().map(Some))) {
-        text.push_str(row);
-        text.push('\n');
-        if let Some(component) = component {
-            details(text, component, now);
-        }
+    let widths = table.lines(true, false).into_iter().map(|row| row.width());
+    let mut rows = table.lines(true, look.colour).into_iter().zip(widths);
+    if let Some((titles, _)) = rows.next() {
+        let _ = writeln!(text, "{titles}");
+    }
+    for ((row, width), component) in rows.zip(components) {
+        let name = name(component);
+        // Cut, a name could be mistaken for another and not be copied.
+        let fits = look.columns.is_none_or(|columns| width + 1 + name.width() <= columns);
+        let _ =
+            if fits { writeln!(text, "{row} {name}") } else { writeln!(text, "{row}\n{:INDENT$}{name}", "") };
+        details(text, component, now);
     }
 }
 
-/// Kind and name, with the group where another component's kind has the same name, and what else
-/// tells it apart.
-fn title(component: &ComponentStatus, all: &[ComponentStatus]) -> String {
-    let ComponentStatus { group, kind, namespace, name, install, .. } = component;
-    let mut title = kind.clone();
+/// The kind of a component, with the group where another component's kind has the same name.
+fn kind(component: &ComponentStatus, all: &[ComponentStatus]) -> String {
+    let ComponentStatus { group, kind, .. } = component;
     if !group.is_empty() && all.iter().any(|other| other.kind == *kind && other.group != *group) {
-        title = format!("{title}.{group}");
+        return format!("{kind}.{group}");
     }
-    title.push(' ');
-    if !namespace.is_empty() {
-        title = format!("{title}{namespace}/");
-    }
-    title.push_str(name);
+    kind.clone()
+}
+
+/// The name of a component, and what else tells it apart.
+fn name(component: &ComponentStatus) -> String {
+    let ComponentStatus { namespace, name, install, .. } = component;
+    let mut title = if namespace.is_empty() { name.clone() } else { format!("{namespace}/{name}") };
     if !install.is_empty() {
         title = format!("{title} [{install}]");
     }

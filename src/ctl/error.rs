@@ -1,4 +1,7 @@
-use std::io::{self, Write};
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
 
 use thiserror::Error;
 
@@ -28,8 +31,13 @@ pub enum Error {
         message: String,
     },
     /// The user may not do this.
-    #[error("the API server refused: {0}")]
-    Forbidden(String),
+    #[error("the API server refused: {message}")]
+    Forbidden {
+        /// What it said.
+        message: String,
+        /// The rights that it takes.
+        needed: &'static str,
+    },
     /// The `Addon` resource isn't installed.
     #[error("the cluster at {server} has no resource addons.addons.x-k8s.io")]
     NotInstalled {
@@ -55,11 +63,17 @@ pub enum Error {
         cause: String,
     },
     /// It can't be told which kinds the API server serves.
-    #[error(transparent)]
-    Discover(#[from] DiscoverError),
+    #[error("{0}")]
+    Discover(DiscoverError),
     /// There is no such add-on.
     #[error("there is no add-on '{name}'")]
     NotFound {
+        /// What was asked for.
+        name: String,
+    },
+    /// It isn't in what could be read, and not everything could.
+    #[error("the add-on '{name}' is not in what could be read")]
+    NotInPart {
         /// What was asked for.
         name: String,
     },
@@ -85,24 +99,29 @@ impl Error {
     }
 
     /// What to do about it.
-    fn hint(&self) -> Option<&str> {
-        match self {
-            Self::Connect(_) => Some("-f FILE reads files instead of asking a cluster"),
-            Self::Unreachable { .. } | Self::Discover(_) => {
-                Some("is the cluster up, and is this the right --context? -f FILE reads files instead")
+    fn hint(&self) -> Option<Cow<'static, str>> {
+        let hint = match self {
+            Self::Connect(_) => "-f FILE reads files instead of asking a cluster",
+            Self::Unreachable { .. } => {
+                "is the cluster up, and is this the right --context? -f FILE reads files instead"
             }
-            Self::Unauthorized { .. } => Some("log in again, or choose another --context"),
-            Self::Forbidden(_) => Some("ask for 'get' and 'list' on addons.addons.x-k8s.io"),
+            Self::Unauthorized { .. } => "log in again, or choose another --context",
+            Self::Forbidden { needed, .. } => return Some(format!("ask for {needed}").into()),
             Self::NotInstalled { .. } => {
-                Some("install it with 'kubectl apply -k deploy/', or compute here with --live")
+                "install it with 'kubectl apply -k deploy/', or compute here with --live"
             }
             Self::NotFound { .. } => {
-                Some("'addonctl list' shows those that there are, with the same -f or --context")
+                "'addonctl list' shows those that there are, with the same -f or --context"
             }
-            Self::Server { .. } | Self::Answer { .. } | Self::Name(_) | Self::Output(_) | Self::Format(_) => {
-                None
-            }
-        }
+            Self::Discover(_)
+            | Self::NotInPart { .. }
+            | Self::Server { .. }
+            | Self::Answer { .. }
+            | Self::Name(_)
+            | Self::Output(_)
+            | Self::Format(_) => return None,
+        };
+        Some(hint.into())
     }
 
     /// Prints the error in one line, and a hint in another.

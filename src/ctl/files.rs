@@ -35,8 +35,7 @@ pub(super) fn read(
     stdin: &mut (dyn Read + Send),
     now: Timestamp,
 ) -> FromFiles {
-    let mut reader =
-        Reader::new(|object| object.labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
+    let mut reader = Reader::new(|labels| labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
     for path in paths {
         if path == Path::new("-") {
             reader.stream("standard input", &mut *stdin);
@@ -67,8 +66,13 @@ impl Report {
         writeln!(stderr, "note: Kubernetes objects read: {seen}; other documents passed over: {skipped}")
     }
 
+    /// Whether everything was read.
+    pub fn is_whole(&self) -> bool {
+        self.problems.is_empty()
+    }
+
     /// [`Exit::Success`] where everything was read.
     pub fn exit(&self) -> Exit {
-        if self.problems.is_empty() { Exit::Success } else { Exit::Failure }
+        if self.is_whole() { Exit::Success } else { Exit::Failure }
     }
 }

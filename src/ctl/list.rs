@@ -22,20 +22,20 @@ pub(super) async fn run(args: &List, colour: bool, io: &mut Io<'_>) -> Result<Ex
     match &args.source {
         Source::Server(connection) => {
             let listing = from_server(&Server::new(connection).await?, args, colour).await?;
-            print(&listing, args.format, io)?;
+            print(&listing, args.format, true, io)?;
             Ok(Exit::Success)
         }
         Source::Live { connection, prefix } => {
             let (census, gaps) = live::read(connection, prefix).await?;
             let listing = from_computed(computed::addons(census, io.now), args, colour, io.now)?;
-            print(&listing, args.format, io)?;
+            print(&listing, args.format, gaps.are_none(), io)?;
             gaps.say(io.stderr)?;
             Ok(gaps.exit())
         }
         Source::Files { paths, prefix } => {
             let FromFiles { census, taken, report } = files::read(paths, prefix, io.stdin, io.now);
             let listing = from_computed(computed::addons(census, taken), args, colour, taken)?;
-            print(&listing, args.format, io)?;
+            print(&listing, args.format, report.is_whole(), io)?;
             if listing.is_empty {
                 report.extent(io.stderr)?;
             }
@@ -81,9 +81,13 @@ fn from_computed(
     Ok(Listing { text, is_empty })
 }
 
-/// Prints a listing. Where there is nothing, programs get an empty list and people a way on.
-fn print(listing: &Listing, format: Format, io: &mut Io<'_>) -> io::Result<()> {
+/// Prints a listing. Where there is nothing, programs get an empty list and people a way on, unless
+/// what they look for may be in what could not be read: that follows where not the `whole` was.
+fn print(listing: &Listing, format: Format, whole: bool, io: &mut Io<'_>) -> io::Result<()> {
     if listing.is_empty && format != Format::Json && format != Format::Yaml {
+        if !whole {
+            return writeln!(io.stderr, "No add-ons found in what could be read.");
+        }
         writeln!(io.stderr, "No add-ons found.")?;
         return writeln!(
             io.stderr,

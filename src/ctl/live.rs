@@ -5,10 +5,8 @@ use std::{
     io::{self, Write},
 };
 
-use super::{Error, Exit, args::Connection};
-use crate::{
-    api::LabelPrefix, connect, discover::Selection, model::GroupKind, summary::Census, watch::snapshot,
-};
+use super::{Error, Exit, args::Connection, server::Server};
+use crate::{api::LabelPrefix, model::GroupKind, summary::Census};
 
 /// The most kinds that are named one by one.
 const NAMED: usize = 10;
@@ -18,8 +16,7 @@ pub(super) struct Gaps(BTreeMap<GroupKind, String>);
 
 /// Reads every kind of a cluster with the rights of the user.
 pub(super) async fn read(connection: &Connection, prefix: &LabelPrefix) -> Result<(Census, Gaps), Error> {
-    let client = connect::client(connection.kubeconfig.as_deref(), connection.context.as_deref()).await?;
-    let census = snapshot(&client, &Selection::default(), prefix).await?;
+    let census = Server::new(connection).await?.snapshot(prefix).await?;
     let gaps = Gaps(census.gaps.clone());
     Ok((census, gaps))
 }
@@ -40,8 +37,13 @@ impl Gaps {
         }
     }
 
+    /// Whether there are any.
+    pub(super) fn are_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// [`Exit::Success`] where everything was read.
     pub(super) fn exit(&self) -> Exit {
-        if self.0.is_empty() { Exit::Success } else { Exit::Failure }
+        if self.are_none() { Exit::Success } else { Exit::Failure }
     }
 }

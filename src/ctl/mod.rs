@@ -38,6 +38,8 @@ pub struct Io<'a> {
     pub stderr: &'a mut dyn Write,
     /// Whether results may be coloured where nobody says.
     pub colour: bool,
+    /// How many columns the terminal has that results go to; `None` where they go elsewhere.
+    pub columns: Option<usize>,
     /// The clock.
     pub now: Timestamp,
 }

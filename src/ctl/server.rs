@@ -1,4 +1,6 @@
-//! Addons from the API server.
+//! What the API server gives, and what its errors mean.
+
+use std::time::Duration;
 
 use http::{Request, header::ACCEPT};
 use kube::Client;
@@ -7,9 +9,12 @@ use serde_json::Value;
 
 use super::{Error, args::Connection, columns, table};
 use crate::{
-    api::{Addon, GROUP, VERSION},
-    connect::{self, ConnectError},
+    api::{Addon, GROUP, LabelPrefix, VERSION},
+    connect,
+    discover::{DiscoverError, Selection},
     model::text,
+    summary::Census,
+    watch::snapshot,
 };
 
 /// What the API server prints tables as; a server that can't gives the objects.
@@ -19,6 +24,7 @@ const AS_TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application
 pub(super) struct Server {
     client: Client,
     address: String,
+    patience: Duration,
 }
 
 impl Server {
@@ -30,8 +36,13 @@ impl Server {
         config.read_timeout = Some(connection.timeout);
         config.write_timeout = Some(connection.timeout);
         let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
-        let client = Client::try_from(config).map_err(ConnectError::Client)?;
-        Ok(Self { client, address })
+        Ok(Self { client: connect::client_of(config)?, address, patience: connection.timeout })
+    }
+
+    /// Every labelled object of the cluster, and the kinds that could not be read.
+    pub async fn snapshot(&self, prefix: &LabelPrefix) -> Result<Census, Error> {
+        let census = snapshot(&self.client, &Selection::default(), prefix, self.patience).await;
+        census.map_err(|error| undiscovered(error, self.address.clone()))
     }
 
     /// All Addons as the API server prints them, the worst first, in one request.
@@ -81,36 +92,42 @@ impl Server {
     }
 }
 
-/// What an error of the client means to who asked.
+/// What an error of the client means to who asked for Addons.
 fn meaning(error: &kube::Error, server: String) -> Error {
-    let status = match error {
-        kube::Error::Api(status) => status,
-        kube::Error::SerdeError(cause) => {
-            return Error::Answer { server, cause: text::message(&cause.to_string()) };
-        }
-        kube::Error::Auth(_) => return Error::Unauthorized { server, message: root_cause(error) },
-        _ => return Error::Unreachable { server, cause: root_cause(error) },
-    };
-    let message = text::message(&status.message);
-    match status.code {
-        401 => Error::Unauthorized { server, message },
-        403 => Error::Forbidden(message),
+    match error {
         // Of a resource that it doesn't serve, the API server knows no details.
-        404 => match &status.details {
+        kube::Error::Api(status) if status.code == 404 => match &status.details {
             Some(details) if !details.name.is_empty() => Error::NotFound { name: text::name(&details.name) },
             _ => Error::NotInstalled { server },
         },
-        code => Error::Server { server, code, message },
+        _ => failure(error, server, "'get' and 'list' on addons.addons.x-k8s.io"),
     }
 }
 
-/// What the innermost error says: the others only say where they stood.
-fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
+/// What it means that the API server doesn't tell which kinds there are.
+fn undiscovered(error: DiscoverError, server: String) -> Error {
+    match error {
+        DiscoverError::Request { error, .. } => failure(&error, server, "'get' on /api and /apis"),
+        DiscoverError::Timeout { patience, .. } => {
+            Error::Unreachable { server, cause: format!("no answer within {} s", patience.as_secs()) }
+        }
+        DiscoverError::Unsupported => Error::Discover(error),
     }
-    text::message(&cause.to_string())
+}
+
+/// What an error of the client means, whatever was asked for with the rights `needed`.
+fn failure(error: &kube::Error, server: String, needed: &'static str) -> Error {
+    let message = connect::cause(error);
+    match error {
+        kube::Error::Api(status) => match status.code {
+            401 => Error::Unauthorized { server, message },
+            403 => Error::Forbidden { message, needed },
+            code => Error::Server { server, code, message },
+        },
+        kube::Error::SerdeError(_) => Error::Answer { server, cause: message },
+        kube::Error::Auth(_) => Error::Unauthorized { server, message },
+        _ => Error::Unreachable { server, cause: message },
+    }
 }
 
 /// Cleans every text in an answer: who may write an Addon may put terminal sequences into it.

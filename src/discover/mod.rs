@@ -15,25 +15,29 @@ use std::time::Duration;
 use kube::{Client, client::APIGroupDiscoveryList};
 use thiserror::Error;
 
-/// How long the API server may take to answer.
+use crate::connect;
+
+/// How long the API server may take to answer a controller.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Why it can't be told what the API server serves.
+/// Why it can't be told what the API server serves. Each is one line and holds its cause.
 #[derive(Debug, Error)]
 pub enum DiscoverError {
     /// The request failed.
-    #[error("can't read the API server's discovery document {path}: {source}")]
+    #[error("can't read {path} of the API server: {}", connect::cause(error))]
     Request {
         /// `/api` or `/apis`.
         path: &'static str,
         /// What the client says.
-        source: Box<kube::Error>,
+        error: Box<kube::Error>,
     },
     /// The API server didn't answer in time.
-    #[error("the API server didn't answer {path} within {} s", TIMEOUT.as_secs())]
+    #[error("the API server didn't answer {path} within {} s", patience.as_secs())]
     Timeout {
         /// `/api` or `/apis`.
         path: &'static str,
+        /// How long was waited.
+        patience: Duration,
     },
     /// The API server speaks only the old form of discovery.
     #[error("the API server has no aggregated discovery: Kubernetes 1.30 or newer is needed")]
@@ -50,8 +54,21 @@ pub async fn discover(
     selection: &Selection,
     previous: &Catalogue,
 ) -> Result<Catalogue, DiscoverError> {
-    let core = read("/api", client.list_core_api_versions_aggregated()).await?;
-    let groups = read("/apis", client.list_api_groups_aggregated()).await?;
+    discover_within(TIMEOUT, client, selection, previous).await
+}
+
+/// The same as [`discover`], where each of the two answers may take as long as `patience`.
+///
+/// # Errors
+/// Those of [`discover`].
+pub async fn discover_within(
+    patience: Duration,
+    client: &Client,
+    selection: &Selection,
+    previous: &Catalogue,
+) -> Result<Catalogue, DiscoverError> {
+    let core = read("/api", patience, client.list_core_api_versions_aggregated()).await?;
+    let groups = read("/apis", patience, client.list_api_groups_aggregated()).await?;
     if core.items.is_empty() || groups.items.is_empty() {
         return Err(DiscoverError::Unsupported);
     }
@@ -60,10 +77,31 @@ pub async fn discover(
 
 async fn read(
     path: &'static str,
+    patience: Duration,
     request: impl Future<Output = kube::Result<APIGroupDiscoveryList>>,
 ) -> Result<APIGroupDiscoveryList, DiscoverError> {
-    match tokio::time::timeout(TIMEOUT, request).await {
-        Ok(answer) => answer.map_err(|source| DiscoverError::Request { path, source: Box::new(source) }),
-        Err(_) => Err(DiscoverError::Timeout { path }),
+    match tokio::time::timeout(patience, request).await {
+        Ok(answer) => answer.map_err(|error| DiscoverError::Request { path, error: Box::new(error) }),
+        Err(_) => Err(DiscoverError::Timeout { path, patience }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used)]
+
+    use std::error::Error;
+
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_clean_line_without_a_chain() {
+        let status = serde_json::from_str(
+            r#"{"code": 401, "message": "Unauthorized\u001b[31m", "reason": "Unauthorized"}"#,
+        );
+        let error = kube::Error::Api(Box::new(status.expect("a status")));
+        let error = DiscoverError::Request { path: "/api", error: Box::new(error) };
+        assert_eq!(error.to_string(), "can't read /api of the API server: Unauthorized\u{fffd}[31m");
+        assert!(error.source().is_none());
     }
 }

@@ -1,7 +1,8 @@
 //! The same objects from files instead of a cluster: YAML, JSON, lists and folders of them.
 //!
-//! Dumps are made by many tools and by hand, so reading is forgiving: whatever is no Kubernetes
-//! object is passed over, a broken document is reported with its place and the rest is read.
+//! Dumps are made by many tools and by hand, so reading is forgiving: what isn't meant to be a
+//! Kubernetes object is passed over, a broken document or object is reported with its place and the
+//! rest is read.
 //! Nothing that a file holds can make reading fail as a whole, run out of bounds or panic.
 
 mod clock;
@@ -14,7 +15,7 @@ mod reader;
 mod split;
 mod unique;
 
-pub use problem::{Place, Problem};
+pub use problem::{Fault, Place, Problem};
 pub use reader::{Dump, Reader};
 
 /// The most bytes that one file may have.

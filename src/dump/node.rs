@@ -17,16 +17,34 @@ use crate::model::{Timestamp, decode::Raw};
 pub(super) enum Node {
     Mapping(Box<Mapping>),
     Sequence(Vec<Node>),
-    /// Text, a number, a truth value or nothing at all.
+    /// Text, a number or a truth value.
     Scalar,
+    /// Nothing at all.
+    Null,
+}
+
+/// What `metadata` says of the object's name.
+#[derive(Debug)]
+pub(super) enum Name {
+    Given(String),
+    /// It isn't text, and this is how it was read.
+    NotText(String),
+    /// The API server is to make one from this.
+    Generated(String),
+    Missing,
 }
 
 /// A mapping: an object, a list of objects or something else.
 #[derive(Debug)]
 pub(super) struct Mapping {
     pub raw: Raw,
-    /// Whether `metadata` has a name, which a list never has.
-    pub named: bool,
+    /// A list never has one.
+    pub name: Name,
+    /// Whether it is marked as an object: there is a `kind`, whatever it is, and `metadata` has a
+    /// name, labels or annotations. The settings of many tools have a `kind` and no such thing.
+    pub marked: bool,
+    /// The labels that are text, where there is no usable name, kind or version to find them by.
+    pub stray_labels: Vec<(String, String)>,
     pub namespaced: bool,
     /// 0 where there is none.
     pub resource_version: u64,
@@ -111,11 +129,11 @@ impl<'de> Visitor<'de> for Nodes {
     }
 
     fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Scalar)
+        Ok(Node::Null)
     }
 
     fn visit_none<E>(self) -> Result<Node, E> {
-        Ok(Node::Scalar)
+        Ok(Node::Null)
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
@@ -127,8 +145,19 @@ fn mapping(mut fields: Map<String, Value>, items: Option<Node>) -> Result<Node, 
     let newest = fields.values().filter_map(clock::newest).max();
     let odd_labels = labels_to_text(fields.get_mut("metadata"));
     let text = |key: &str| fields.get("metadata")?.get(key)?.as_str().filter(|text| !text.is_empty());
+    let metadata = fields.get("metadata");
+    let name = name(metadata);
+    let is_text = |key: &str| fields.get(key).is_some_and(Value::is_string);
+    let usable = matches!(name, Name::Given(_)) && is_text("kind") && is_text("apiVersion");
     Ok(Node::Mapping(Box::new(Mapping {
-        named: text("name").is_some(),
+        marked: fields.contains_key("kind")
+            && metadata.and_then(Value::as_object).is_some_and(|metadata| {
+                ["name", "generateName", "labels", "annotations"]
+                    .iter()
+                    .any(|key| metadata.contains_key(*key))
+            }),
+        stray_labels: if usable { Vec::new() } else { labels(metadata) },
+        name,
         namespaced: text("namespace").is_some(),
         resource_version: text("resourceVersion").and_then(|version| version.parse().ok()).unwrap_or(0),
         newest,
@@ -136,10 +165,26 @@ fn mapping(mut fields: Map<String, Value>, items: Option<Node>) -> Result<Node, 
         raw: Raw::deserialize(Value::Object(fields))?,
         items: match items {
             Some(Node::Sequence(nodes)) => Some(nodes),
-            Some(Node::Scalar) => Some(Vec::new()),
+            Some(Node::Scalar | Node::Null) => Some(Vec::new()),
             Some(Node::Mapping(_)) | None => None,
         },
     })))
+}
+
+fn name(metadata: Option<&Value>) -> Name {
+    let field = |key: &str| metadata.and_then(|metadata| metadata.get(key));
+    match (field("name"), field("generateName")) {
+        (Some(Value::String(name)), _) if !name.is_empty() => Name::Given(name.clone()),
+        (Some(odd @ (Value::Bool(_) | Value::Number(_))), _) => Name::NotText(odd.to_string()),
+        (_, Some(Value::String(start))) if !start.is_empty() => Name::Generated(start.clone()),
+        _ => Name::Missing,
+    }
+}
+
+fn labels(metadata: Option<&Value>) -> Vec<(String, String)> {
+    let labels = metadata.and_then(|metadata| metadata.get("labels")).and_then(Value::as_object);
+    let pair = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
+    labels.into_iter().flatten().filter_map(pair).collect()
 }
 
 /// Takes a label without a value for an empty one, as the API server does, and one with a number

@@ -42,6 +42,16 @@ pub enum Problem {
         /// Where reading ended.
         place: Place,
     },
+    /// What should be an object isn't one that can be used.
+    #[error("{place}: {object} was passed over: {fault}")]
+    Unusable {
+        /// The document with the object.
+        place: Place,
+        /// What is known of it: its kind and name, or where it stands.
+        object: String,
+        /// What is wrong with it.
+        fault: Fault,
+    },
     /// The value of a label is a number or a truth value, which an API server refuses. The object
     /// was read as if the value were text.
     #[error("{place}: label {key} of {object} isn't text: put its value into quotes")]
@@ -53,6 +63,29 @@ pub enum Problem {
         /// The label's key.
         key: String,
     },
+}
+
+/// Why an object can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// It is a number or a text.
+    #[error("it is no object")]
+    NoObject,
+    /// There is no `kind` that is text.
+    #[error("its kind is missing or no text")]
+    NoKind,
+    /// There is no `apiVersion` that is text.
+    #[error("its apiVersion is missing or no text")]
+    NoApiVersion,
+    /// There is no name at all.
+    #[error("it has no name")]
+    NoName,
+    /// The API server is to make the name.
+    #[error("it has no name before an API server makes one from generateName")]
+    GeneratedName,
+    /// The name is a number or a truth value, as `y`, `no` and `12` are.
+    #[error("its name is read as {0}, which is not text: put the name into quotes")]
+    NameNotText(String),
 }
 
 /// A place in a file.

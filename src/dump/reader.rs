@@ -1,16 +1,16 @@
 use std::{
-    fs,
+    fmt, fs,
     io::{self, Read},
     path::Path,
     thread,
 };
 
 use super::{
-    MAX_BROKEN, Place, Problem,
+    Fault, MAX_BROKEN, Place, Problem,
     document::{self, Parsed},
     files,
     kinds::Kinds,
-    node::{Mapping, Node},
+    node::{Mapping, Name, Node},
     split,
     unique::Unique,
 };
@@ -27,7 +27,7 @@ pub struct Dump {
     pub problems: Vec<Problem>,
     /// How many objects there were, wanted or not, repeated ones included.
     pub seen: usize,
-    /// How many documents and list items were no Kubernetes objects with a name.
+    /// How many documents and list items were not meant to be Kubernetes objects.
     pub skipped: usize,
     /// The newest moment that any object tells of: when the dump was taken, or shortly before.
     pub taken: Option<Timestamp>,
@@ -44,8 +44,8 @@ pub struct Reader<W> {
     kinds: Kinds,
 }
 
-impl<W: Fn(&Object) -> bool + Send> Reader<W> {
-    /// A reader that keeps the objects for which `wanted` is true.
+impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<W> {
+    /// A reader that keeps the objects for whose labels `wanted` is true.
     pub fn new(wanted: W) -> Self {
         Self { wanted, dump: Dump::default(), unique: Unique::default(), kinds: Kinds::default() }
     }
@@ -115,32 +115,46 @@ impl<W: Fn(&Object) -> bool + Send> Reader<W> {
         }
     }
 
-    /// Takes a node that stands in a list of the kind `list`, or in none.
-    fn node(&mut self, node: Node, list: Option<&ItemKind>, place: &Place) {
+    /// Takes a node that stands as `item` in a list, or in none.
+    fn node(&mut self, node: Node, item: Option<Item<'_>>, place: &Place) {
         match node {
-            Node::Scalar => self.dump.skipped += 1,
-            Node::Sequence(nodes) => nodes.into_iter().for_each(|node| self.node(node, list, place)),
+            Node::Scalar => match item {
+                Some(item) => self.dump.problems.push(Problem::Unusable {
+                    place: place.clone(),
+                    object: item.to_string(),
+                    fault: Fault::NoObject,
+                }),
+                None => self.dump.skipped += 1,
+            },
+            Node::Null => self.dump.skipped += 1,
+            Node::Sequence(nodes) => nodes.into_iter().for_each(|node| self.node(node, item, place)),
             Node::Mapping(mut mapping) => match items(&mut mapping) {
                 Some(nodes) => {
-                    let list = ItemKind::of(&mapping);
-                    nodes.into_iter().for_each(|node| self.node(node, list.as_ref(), place));
+                    let list = List::of(&mapping);
+                    for (index, node) in nodes.into_iter().enumerate() {
+                        let item = list.as_ref().map(|list| Item { list, number: index + 1 });
+                        self.node(node, item, place);
+                    }
                 }
-                None => self.object(*mapping, list, place),
+                None => self.object(*mapping, item, place),
             },
         }
     }
 
-    fn object(&mut self, mapping: Mapping, list: Option<&ItemKind>, place: &Place) {
-        let Mapping { mut raw, namespaced, resource_version, newest, odd_labels, .. } = mapping;
-        let api_version = raw.api_version.take().or_else(|| list.map(|list| list.api_version.clone()));
-        let kind = raw.kind.take().or_else(|| list.map(|list| list.kind.clone()));
-        let object = match (api_version, kind) {
-            (Some(api_version), Some(kind)) if !api_version.is_empty() && !kind.is_empty() => {
-                raw.into_object(self.kinds.kind(&api_version, &kind, namespaced))
+    fn object(&mut self, mut mapping: Mapping, item: Option<Item<'_>>, place: &Place) {
+        let list = item.map(|item| item.list);
+        let own = mapping.raw.api_version.take().filter(|own| !own.is_empty());
+        let api_version = own.or_else(|| list?.items_api_version());
+        let own = mapping.raw.kind.take().filter(|own| !own.is_empty());
+        let kind = own.or_else(|| list?.items_kind());
+        let (api_version, kind) = match (api_version, kind, &mapping.name) {
+            (Some(api_version), Some(kind), Name::Given(_)) => (api_version, kind),
+            (api_version, kind, _) => {
+                return self.unusable(&mapping, api_version.as_deref(), kind.as_deref(), item, place);
             }
-            _ => None,
         };
-        let Some(object) = object else {
+        let Mapping { raw, namespaced, resource_version, newest, odd_labels, .. } = mapping;
+        let Some(object) = raw.into_object(self.kinds.kind(&api_version, &kind, namespaced)) else {
             self.dump.skipped += 1;
             return;
         };
@@ -153,26 +167,88 @@ impl<W: Fn(&Object) -> bool + Send> Reader<W> {
                 key: text::name(&key),
             });
         }
-        let wanted = (self.wanted)(&object);
+        let wanted = (self.wanted)(&object.labels);
         self.unique.insert(object, resource_version, wanted);
+    }
+
+    /// Takes what lacks a name, a kind or a version. Only what is meant to be an object is a problem.
+    fn unusable(
+        &mut self,
+        mapping: &Mapping,
+        api_version: Option<&str>,
+        kind: Option<&str>,
+        item: Option<Item<'_>>,
+        place: &Place,
+    ) {
+        let Mapping { name, marked, stray_labels, .. } = mapping;
+        let is_wanted = !stray_labels.is_empty() && (self.wanted)(stray_labels);
+        let is_list = kind.is_some_and(|kind| kind.ends_with("List"));
+        if !(is_wanted || *marked || item.is_some() && !is_list) {
+            self.dump.skipped += 1;
+            return;
+        }
+        let fault = match name {
+            Name::NotText(read) => Fault::NameNotText(read.clone()),
+            _ if kind.is_none() => Fault::NoKind,
+            _ if api_version.is_none() => Fault::NoApiVersion,
+            Name::Generated(_) => Fault::GeneratedName,
+            Name::Given(_) | Name::Missing => Fault::NoName,
+        };
+        let name = match name {
+            Name::Given(name) | Name::NotText(name) | Name::Generated(name) => Some(text::name(name)),
+            Name::Missing => None,
+        };
+        let known: Vec<String> = kind.map(text::name).into_iter().chain(name).collect();
+        let object = match item {
+            _ if !known.is_empty() => known.join(" "),
+            Some(item) => item.to_string(),
+            None => "an object".to_owned(),
+        };
+        self.dump.problems.push(Problem::Unusable { place: place.clone(), object, fault });
     }
 }
 
-/// What a list says of items that don't say it themselves: a `PodList` of `v1` holds Pods of `v1`.
-struct ItemKind {
+/// A list that says what it holds, so that each item has to be an object.
+struct List {
     api_version: String,
     kind: String,
 }
 
-impl ItemKind {
+/// Where a node stands in a list.
+#[derive(Clone, Copy)]
+struct Item<'a> {
+    list: &'a List,
+    /// From 1.
+    number: usize,
+}
+
+impl List {
     fn of(list: &Mapping) -> Option<Self> {
-        let kind = list.raw.kind.as_deref()?.strip_suffix("List").filter(|kind| !kind.is_empty())?;
+        let kind = list.raw.kind.as_deref()?.strip_suffix("List")?;
         Some(Self { api_version: list.raw.api_version.clone()?, kind: kind.to_owned() })
+    }
+
+    /// What items have that don't say it themselves: a `PodList` of `v1` holds Pods of `v1`, and a
+    /// plain `List` holds anything.
+    fn items_kind(&self) -> Option<String> {
+        (!self.kind.is_empty()).then(|| self.kind.clone())
+    }
+
+    /// The same for their version.
+    fn items_api_version(&self) -> Option<String> {
+        (!self.kind.is_empty()).then(|| self.api_version.clone())
+    }
+}
+
+impl fmt::Display for Item<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "item {} of the {}List", self.number, text::name(&self.list.kind))
     }
 }
 
 /// The items of a list. A kind that only ends in `List` has a name and no items.
 fn items(mapping: &mut Mapping) -> Option<Vec<Node>> {
-    let may_be_list = !mapping.named && mapping.raw.kind.as_deref().is_none_or(|kind| kind.ends_with("List"));
+    let may_be_list = !matches!(mapping.name, Name::Given(_))
+        && mapping.raw.kind.as_deref().is_none_or(|kind| kind.ends_with("List"));
     mapping.items.take_if(|_| may_be_list)
 }

@@ -97,7 +97,6 @@ items:
   kind: Pod
   metadata: {name: b}
 - null
-- text
 - kind: List
   apiVersion: v1
   items: [{apiVersion: v1, kind: Service, metadata: {name: c}}]
@@ -130,11 +129,67 @@ items: [{apiVersion: v1, kind: Secret, metadata: {name: e}, data: {password: c2V
 }
 
 #[test]
-fn what_is_no_object_is_passed_over() {
-    let dump = read(
-        "just text\n---\nnull\n---\n5\n---\nimage: {tag: 1}\n---\napiVersion: v1\nkind: ConfigMap\n---\n{kind: X, metadata: {name: a}}",
-    );
-    assert_eq!((dump.objects.len(), dump.skipped, dump.problems.len()), (0, 6, 0));
+fn what_is_not_meant_to_be_an_object_is_passed_over() {
+    for (document, skipped) in [
+        ("just text\n---\nnull\n---\n5\n---\n# note\n", 3),
+        ("image: {tag: 1}\nmetadata: {labels: {team: a}}", 1),
+        ("metadata: {labels: {}}", 1),
+        ("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]", 1),
+        ("apiVersion: v1\nkind: Config\nclusters: []", 1),
+        ("apiVersion: v1\nkind: Status\nmetadata: {}\ncode: 404", 1),
+        ("apiVersion: v2\nname: chart\nversion: 1.0.0", 1),
+        ("items: [1, {a: b}, text]", 3),
+        ("kind: WordList\nitems: [one, two]", 2),
+    ] {
+        let mut reader = Reader::new(|labels| labels.iter().any(|(key, _)| key == "mine"));
+        reader.stream("dump.yaml", document.as_bytes());
+        let dump = reader.finish();
+        assert_eq!((problems(&dump), dump.skipped, dump.seen), (vec![], skipped, 0), "{document}");
+    }
+}
+
+#[test]
+fn what_is_meant_to_be_an_object_and_is_none_is_a_problem() {
+    for (document, problem) in [
+        ("kind: Pod\nmetadata: {name: a}", "Pod a was passed over: its apiVersion is missing or no text"),
+        (
+            "apiVersion: 1\nkind: Pod\nmetadata: {name: a}",
+            "Pod a was passed over: its apiVersion is missing or no text",
+        ),
+        (
+            "apiVersion: v1\nmetadata: {name: a, labels: {mine: b}}",
+            "a was passed over: its kind is missing or no text",
+        ),
+        ("metadata: {labels: {mine: b}}", "an object was passed over: its kind is missing or no text"),
+        (
+            "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: a-}",
+            "Job a- was passed over: it has no name before an API server makes one from generateName",
+        ),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {labels: {a: b}}", "Pod was passed over: it has no name"),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: y}",
+            "Pod true was passed over: its name is read as true, which is not text: put the name into quotes",
+        ),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: 12}",
+            "Pod 12 was passed over: its name is read as 12, which is not text: put the name into quotes",
+        ),
+        (
+            "apiVersion: v1\nkind: List\nitems: [null, 7]",
+            "item 2 of the List was passed over: it is no object",
+        ),
+        (
+            "{apiVersion: v1, kind: List, items: [{\"kind\": 5}]}",
+            "item 1 of the List was passed over: its kind is missing or no text",
+        ),
+        ("apiVersion: v1\nkind: PodList\nitems: [{metadata: {}}]", "Pod was passed over: it has no name"),
+    ] {
+        let mut reader = Reader::new(|labels| labels.iter().any(|(key, _)| key == "mine"));
+        reader.stream("dump.yaml", format!("{}---\n{document}", config_map("a")).as_bytes());
+        let dump = reader.finish();
+        assert_eq!(problems(&dump), [format!("dump.yaml:4 (document 2): {problem}")], "{document}");
+        assert_eq!(dump.seen, 1, "{document}");
+    }
 }
 
 #[test]
@@ -163,7 +218,7 @@ fn an_object_counts_once_and_the_newest_copy_is_shown() {
 
 #[test]
 fn a_newer_copy_without_the_label_hides_the_older_one() {
-    let mut reader = Reader::new(|object| !object.labels.is_empty());
+    let mut reader = Reader::new(|labels| !labels.is_empty());
     let old = "{apiVersion: v1, kind: Pod, metadata: {name: a, resourceVersion: '1', labels: {x: y}}}";
     let new = "{apiVersion: v1, kind: Pod, metadata: {name: a, resourceVersion: '2'}}";
     reader.stream("-", old.as_bytes());

@@ -98,6 +98,8 @@ pub struct Feed {
     client: Client,
     kind: Arc<Kind>,
     path: String,
+    headers_timeout: Duration,
+    page_timeout: Duration,
     pub(super) metrics: Arc<WatchMetrics>,
 }
 
@@ -151,7 +153,13 @@ impl Feed {
     pub fn new(client: Client, kind: Arc<Kind>, metrics: Arc<WatchMetrics>) -> Self {
         let root = if kind.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", kind.group) };
         let path = format!("{root}/{}/{}", kind.version, kind.plural);
-        Self { client, kind, path, metrics }
+        let (headers_timeout, page_timeout) = (HEADERS_TIMEOUT, PAGE_TIMEOUT);
+        Self { client, kind, path, headers_timeout, page_timeout, metrics }
+    }
+
+    /// The same feed, where an answer may take as long as `patience` to begin and to arrive.
+    pub(super) fn patient(self, patience: Duration) -> Self {
+        Self { headers_timeout: patience, page_timeout: patience, ..self }
     }
 
     /// Opens a watch that begins with a list (a streaming list, KEP-3157). The server ends it after
@@ -197,9 +205,9 @@ impl Feed {
     async fn read(&self, query: &str) -> Result<Page, FeedError> {
         let response = self.get(query, true).await?;
         let body = collect(response, MAX_PAGE);
-        let body = tokio::time::timeout(PAGE_TIMEOUT, body)
+        let body = tokio::time::timeout(self.page_timeout, body)
             .await
-            .map_err(|_| FeedError::Timeout(PAGE_TIMEOUT))??;
+            .map_err(|_| FeedError::Timeout(self.page_timeout))??;
         Ok(Page { body })
     }
 
@@ -208,9 +216,9 @@ impl Feed {
             .header(header::ACCEPT, self.accept(list))
             .body(Body::empty())
             .map_err(|error| FeedError::transport(&error))?;
-        let response = tokio::time::timeout(HEADERS_TIMEOUT, self.client.send(request))
+        let response = tokio::time::timeout(self.headers_timeout, self.client.send(request))
             .await
-            .map_err(|_| FeedError::Timeout(HEADERS_TIMEOUT))?
+            .map_err(|_| FeedError::Timeout(self.headers_timeout))?
             .map_err(|error| FeedError::transport(&error))?;
         if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
     }

@@ -1,14 +1,15 @@
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures::{StreamExt, stream};
 use kube::Client;
+use tokio::time::timeout;
 
 use super::{
     Feed, FeedError, News, Reader, components::ComponentReader, follow::read_pages, owners::controller_of,
 };
 use crate::{
     api::LabelPrefix,
-    discover::{Catalogue, DiscoverError, Selection, discover},
+    discover::{Catalogue, DiscoverError, Selection, discover_within},
     metrics::Metrics,
     model::{Kind, StatusReporting},
     summary::{Census, Observation, object_key},
@@ -21,7 +22,7 @@ const CONCURRENT: usize = 16;
 const MAX_CHAIN: usize = 8;
 
 /// Lists every kind once, with the rights that `client` has: all labelled objects, and the kinds
-/// that could not be read and why.
+/// that could not be read and why. No request waits longer than `patience` for its answer.
 ///
 /// # Errors
 /// Where it can't be told which kinds there are.
@@ -29,13 +30,14 @@ pub async fn snapshot(
     client: &Client,
     selection: &Selection,
     prefix: &LabelPrefix,
+    patience: Duration,
 ) -> Result<Census, DiscoverError> {
-    let catalogue = discover(client, selection, &Catalogue::default()).await?;
+    let catalogue = discover_within(patience, client, selection, &Catalogue::default()).await?;
     let mut kinds: Vec<Arc<Kind>> = catalogue.kinds.values().cloned().collect();
     kinds.push(Arc::new(addon_kind()));
 
     let mut lists = stream::iter(kinds)
-        .map(|kind| async move { (Arc::clone(&kind), list(client, kind, prefix).await) })
+        .map(|kind| async move { (Arc::clone(&kind), list(client, kind, prefix, patience).await) })
         .buffer_unordered(CONCURRENT);
     let mut census = Census::default();
 
@@ -47,7 +49,7 @@ pub async fn snapshot(
             Err(error) => drop(census.gaps.insert(kind.group_kind(), error.to_string())),
         }
     }
-    census.links = links(client, &catalogue, &census.observations).await;
+    census.links = links(client, &catalogue, &census.observations, patience).await;
     Ok(census)
 }
 
@@ -63,8 +65,14 @@ pub fn addon_kind() -> Kind {
     }
 }
 
-async fn list(client: &Client, kind: Arc<Kind>, prefix: &LabelPrefix) -> Result<Vec<Observation>, FeedError> {
-    let feed = Feed::new(client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind));
+async fn list(
+    client: &Client,
+    kind: Arc<Kind>,
+    prefix: &LabelPrefix,
+    patience: Duration,
+) -> Result<Vec<Observation>, FeedError> {
+    let metrics = Metrics::default().watch(&kind);
+    let feed = Feed::new(client.clone(), Arc::clone(&kind), metrics).patient(patience);
     let mut reader = ComponentReader::new(kind, prefix.clone());
     read_pages(&feed, &mut reader).await?;
     Ok(match reader.complete().map(|report| report.news) {
@@ -79,6 +87,7 @@ async fn links(
     client: &Client,
     catalogue: &Catalogue,
     observations: &[Observation],
+    patience: Duration,
 ) -> Vec<(Box<str>, Box<str>)> {
     let known: std::collections::HashSet<Box<str>> = observations
         .iter()
@@ -92,8 +101,8 @@ async fn links(
             if known.contains(&current.uid) || links.contains_key(&current.uid) {
                 break;
             }
-            let found = controller_of(client, catalogue, &current, &observation.object.namespace).await;
-            let Some(next) = found.ok().flatten() else { break };
+            let search = controller_of(client, catalogue, &current, &observation.object.namespace);
+            let Ok(Ok(Some(next))) = timeout(patience, search).await else { break };
             links.insert(current.uid, next.uid.clone());
             current = next;
         }

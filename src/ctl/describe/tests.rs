@@ -1,9 +1,10 @@
 #![allow(clippy::expect_used)]
 
-use serde_json::json;
-use unicode_width::UnicodeWidthStr;
-
 use super::*;
+use serde_json::json;
+
+const PIPED: Look = Look { colour: false, columns: None };
+const TERMINAL: Look = Look { colour: false, columns: Some(80) };
 
 fn addon() -> Addon {
     let condition = |kind: &str, status: &str, reason: &str, message: &str| {
@@ -57,7 +58,7 @@ fn now() -> Timestamp {
 #[test]
 fn an_addon_reads_well_at_80_columns() {
     let addon = addon();
-    let text = describe(&addon, ready_since(&addon), now(), false);
+    let text = describe(&addon, ready_since(&addon), now(), PIPED);
     assert_eq!(
         text,
         "\
@@ -98,33 +99,42 @@ controller serves all of them at /api/v1alpha1/addons/ingress-nginx.
 #[test]
 fn colour_changes_nothing_but_colour() {
     let addon = addon();
-    let coloured = describe(&addon, None, now(), true);
+    let coloured = describe(&addon, None, now(), Look { colour: true, ..PIPED });
     let plain = coloured
         .replace("\u{1b}[1m", "")
         .replace("\u{1b}[31m", "")
         .replace("\u{1b}[33m", "")
         .replace("\u{1b}[0m", "");
     assert!(coloured.contains('\u{1b}'));
-    assert_eq!(plain, describe(&addon, None, now(), false));
+    assert_eq!(plain, describe(&addon, None, now(), PIPED));
 }
 
 #[test]
-fn running_text_stays_within_80_columns() {
+fn a_terminal_of_80_columns_is_never_overrun() {
     let mut addon = addon();
     let status = addon.status.as_mut().expect("a status");
     status.message = "größe 容量不足 ".repeat(60);
     status.components[0].message = "some words of an error ".repeat(60);
-    for line in describe(&addon, None, now(), false).lines().filter(|line| !line.contains("Service.serving"))
-    {
+    let text = describe(&addon, None, now(), TERMINAL);
+    for line in text.lines() {
         assert!(line.width() <= 80, "{line}");
     }
+    assert!(
+        text.contains(
+            "Progressing   Pending            Service.serving.example\n    ingress/web (informational)\n"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("Deployment ingress/controller [external]\n"), "{text}");
+    let coloured = describe(&addon, None, now(), Look { colour: true, ..TERMINAL });
+    assert_eq!(coloured.lines().count(), text.lines().count());
 }
 
 #[test]
 fn an_addon_that_nobody_has_filled_in_is_unknown() {
     let mut addon = addon();
     addon.status = None;
-    let text = describe(&addon, None, now(), false);
+    let text = describe(&addon, None, now(), PIPED);
     assert!(text.contains("Health:      Unknown\n"), "{text}");
     assert!(text.contains("Components:  <none>\n"), "{text}");
 }
