@@ -2,16 +2,23 @@
 
 use std::{error::Error as StdError, io, path::Path, time::Duration};
 
+use hyper_timeout::TimeoutConnector;
+use hyper_util::{client::legacy::connect::HttpConnector, rt::TokioExecutor};
 use kube::{
     Client, Config,
+    client::ConfigExt,
     config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
 };
 use thiserror::Error;
+use tower::{BoxError, ServiceBuilder};
 
 use crate::model::text;
 
 /// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a connection may be silent before the system asks whether the other side is there.
+const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// Why there is no connection. Each is one line and holds its cause.
 #[derive(Debug, Error)]
@@ -71,10 +78,31 @@ pub async fn client(kubeconfig: Option<&Path>, context: Option<&str>) -> Result<
 
 /// A client that uses `config`.
 ///
+/// Small requests aren't held back until the last one was acknowledged (`TCP_NODELAY`, which kube's own
+/// connector leaves off): over TLS that costs the first request of a connection 40 ms.
+///
 /// # Errors
 /// Where its certificates or credentials can't be used.
 pub fn client_of(config: Config) -> Result<Client, ConnectError> {
-    Client::try_from(config).map_err(|error| ConnectError::Client(cause(&error)))
+    stack(config).map_err(|error| ConnectError::Client(cause(&error)))
+}
+
+fn stack(config: Config) -> kube::Result<Client> {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_keepalive(Some(KEEPALIVE));
+    let mut connector = TimeoutConnector::new(config.rustls_https_connector_with_connector(tcp)?);
+    connector.set_connect_timeout(config.connect_timeout);
+    connector.set_read_timeout(config.read_timeout);
+    connector.set_write_timeout(config.write_timeout);
+    let service = ServiceBuilder::new()
+        .layer(config.base_uri_layer())
+        .option_layer(config.auth_layer()?)
+        .layer(config.extra_headers_layer()?)
+        .map_err(BoxError::from)
+        .service(hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build(connector));
+    Ok(Client::new(service, config.default_namespace))
 }
 
 /// What went wrong with a request, in one line: what the API server says, or the innermost cause.

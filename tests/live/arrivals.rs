@@ -27,7 +27,7 @@ spec:
 }
 
 #[tokio::test]
-async fn a_kind_is_watched_within_two_seconds_and_goes_with_its_crd() {
+async fn a_kind_is_watched_as_soon_as_it_is_served_and_goes_with_its_crd() {
     let stage = stage().await;
     stage.cluster.apply(&crd("Comet")).await.expect("a CRD");
     stage
@@ -35,13 +35,13 @@ async fn a_kind_is_watched_within_two_seconds_and_goes_with_its_crd() {
         .kubectl(&["wait", "--for=condition=Established", "crd/comets.arrivals.example", "--timeout=60s"])
         .await
         .expect("established");
-    let established = Instant::now();
     let object = "{apiVersion: arrivals.example/v1, kind: Comet, metadata: {name: c, labels: {addons.x-k8s.io/comet: ''}}}";
     stage.cluster.apply(object).await.expect("an object");
+    let accepted = Instant::now();
     eventually(LONG, "the add-on of the new kind appears", || stage.controller.addon("comet")).await;
-    let after = established.elapsed();
+    let after = accepted.elapsed();
     // The goal is 2 s. A test on a busy machine fails only on what no such machine explains.
-    eprintln!("a new kind was watched {after:?} after its CRD was established");
+    eprintln!("the first object of a new kind was shown {after:?} after it was accepted");
     assert!(after < Duration::from_secs(20), "{after:?}");
 
     stage.cluster.kubectl(&["delete", "crd", "comets.arrivals.example"]).await.expect("deleted");
@@ -52,8 +52,12 @@ async fn a_kind_is_watched_within_two_seconds_and_goes_with_its_crd() {
         }
     })
     .await;
-    let (_, metrics) = stage.controller.get("/metrics").await.expect("metrics");
-    assert!(!metrics.contains("resource=\"comets\""), "nothing is left of the kind");
+    eventually(LONG, "nothing is left of the kind", || async {
+        let (_, metrics) = stage.controller.get("/metrics").await?;
+        let left: Vec<&str> = metrics.lines().filter(|line| line.contains("comets")).collect();
+        if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
+    })
+    .await;
 }
 
 #[tokio::test]
