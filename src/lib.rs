@@ -7,10 +7,10 @@
 //! - [`model`]: the plain values that everything else speaks in.
 //! - [`api`]: the `Addon` resource, labels, names and bounds.
 //! - [`metrics`]: what the rooms below count for operators.
-//! - [`connect`]: the connection to the API server.
 //! - [`health`]: from one object to its verdict.
 //! - [`summary`]: from components to the status of an add-on, incrementally.
 //! - [`dump`]: the same objects from files instead of a cluster.
+//! - [`connect`]: the connection to the API server.
 //! - [`discover`]: which kinds the API server serves, and which come and go.
 //! - [`watch`]: one supervised watch a kind, and what could not be seen.
 //! - [`publish`]: `Addon` objects to the API server, only when something changed.

@@ -45,7 +45,7 @@ impl Memory {
                 tracing::error!(%why, "can't read Addon objects; HTTP works without");
             }
             WatchState::Synced if self.state.message().is_some() => {
-                tracing::info!("Addon objects can be read again")
+                tracing::info!("Addon objects can be read again");
             }
             _ => {}
         }

@@ -44,6 +44,15 @@ async fn the_role_of_deploy_is_enough_and_a_quiet_cluster_is_left_alone() {
         applied.map_err(|error| format!("{error:#}"))
     })
     .await;
+    eventually(LONG, "a pod is admitted under the restricted level", || async {
+        let path = "jsonpath={.status.availableReplicas}";
+        let of = ["-n", "addons-system", "get", "deployment", "addon-controller", "-o", path];
+        match cluster.kubectl(&of).await {
+            Ok(available) if available == "1" => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    })
+    .await;
     let account = cluster.service_account("addons-system", "addon-controller").await.expect("the account");
     for (verb, what) in [("list", "secrets"), ("get", "configmaps"), ("delete", "deployments.apps")] {
         let may = account.kubectl(&["auth", "can-i", verb, what, "-A"]).await;
