@@ -131,7 +131,8 @@ impl Engine {
                 }
                 () = tokio::time::sleep_until(wake) => {}
             }
-            let catalogue = from.catalogue.borrow_and_update().clone();
+            // Not marked as seen here: its change is heard above.
+            let catalogue = from.catalogue.borrow().clone();
             self.advance(catalogue.as_deref());
             if self.stage == Stage::Settled {
                 self.look_for_owners();

@@ -70,6 +70,12 @@ impl Bench {
         self.catalogue.send_replace(Some(Arc::new(Catalogue { kinds, ..Catalogue::default() })));
     }
 
+    /// No document tells what the group serves.
+    fn discover_nothing(&self) {
+        let stale = ["lab.example".to_owned()].into();
+        self.catalogue.send_replace(Some(Arc::new(Catalogue { stale, ..Catalogue::default() })));
+    }
+
     async fn report(&self, plural: &str, news: News) {
         self.reports.send(Report { kind: kind(plural), news }).await.expect("the engine listens");
     }
@@ -245,4 +251,18 @@ async fn a_cut_addon_goes_once_its_components_were_seen_to_go() {
     assert_eq!(bench.published(LONG).await, ["a gone"]);
     bench.list("cogs", Vec::new()).await;
     assert_eq!(bench.published(LONG * 2).await, ["b gone"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_catalogue_is_heard_whatever_else_comes_with_it() {
+    for _ in 0..8 {
+        let mut bench = Bench::new();
+        bench.list_addons(vec![addon("gears", "a", 0)]).await;
+        bench.discover_nothing();
+        assert_eq!(bench.published(Duration::from_secs(30)).await, ["a Unknown"]);
+        bench.discover(&[]);
+        bench.report("cogs", News::State(WatchState::Syncing)).await;
+        let published = bench.published(LONG).await;
+        assert_eq!(published.last().map(String::as_str), Some("a gone"), "{published:?}");
+    }
 }
