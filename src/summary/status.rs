@@ -1,6 +1,9 @@
 //! From the components of an add-on to its status.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Borrow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
@@ -44,8 +47,8 @@ pub(super) fn status(
 }
 
 /// The worst of the components that colour: neither suspended nor informational.
-fn overall(components: &[Component]) -> Health {
-    let colouring = components.iter().filter(|c| !c.informational);
+fn overall<C: Borrow<Component>>(components: &[C]) -> Health {
+    let colouring = components.iter().map(C::borrow).filter(|c| !c.informational);
     let mut suspended = false;
     let mut worst = None;
     for health in colouring.map(|c| c.verdict.health) {
@@ -204,9 +207,9 @@ fn seconds(time: Timestamp) -> Time {
     Time(Timestamp::from_second(time.as_second()).unwrap_or(time))
 }
 
-fn counts(components: &[Component]) -> Counts {
+fn counts<C: Borrow<Component>>(components: &[C]) -> Counts {
     let mut counts = Counts::default();
-    for component in components {
+    for component in components.iter().map(C::borrow) {
         counts.total += 1;
         counts.informational += i32::from(component.informational);
         *match component.verdict.health {
@@ -235,9 +238,9 @@ fn version(components: &[Component]) -> Option<String> {
 
 /// The installs by name, empty where no label has a value.
 fn installs(components: &[Component]) -> Vec<InstallStatus> {
-    let mut by_name: BTreeMap<&str, Vec<Component>> = BTreeMap::new();
+    let mut by_name: BTreeMap<&str, Vec<&Component>> = BTreeMap::new();
     for component in components {
-        by_name.entry(&component.install).or_default().push(component.clone());
+        by_name.entry(&component.install).or_default().push(component);
     }
     if by_name.keys().all(|name| name.is_empty()) {
         return Vec::new();
