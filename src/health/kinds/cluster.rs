@@ -18,7 +18,7 @@ pub(super) fn node(subject: Subject) -> Finding {
     if ready.status != ConditionStatus::True {
         return Finding::of(Health::Degraded, ready);
     }
-    if let Some(failing) = convention::failing_condition(subject.conditions) {
+    if let Some(failing) = convention::failing_condition(subject.conditions, subject.dialect) {
         return Finding::of(Health::Degraded, failing);
     }
     if *subject.spec("unschedulable") == Value::Bool(true) {

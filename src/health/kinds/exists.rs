@@ -53,7 +53,7 @@ pub(super) fn listed(group: &str, kind: &str) -> bool {
 
 /// Healthy, unless one of its conditions reports a failure.
 pub(super) fn judge(subject: Subject) -> Finding {
-    match convention::failing_condition(subject.conditions) {
+    match convention::failing_condition(subject.conditions, subject.dialect) {
         Some(condition) => Finding::of(Health::Degraded, condition),
         None => Finding::healthy("Exists"),
     }
@@ -86,7 +86,7 @@ mod tests {
         ] {
             let object =
                 json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, "status": {}});
-            let verdict = judge(&object_of(&object, StatusReporting::Yes)).timeline.first;
+            let verdict = judge(&object_of(&object, StatusReporting::Yes), &crate::health::Rules::builtin()).timeline.first;
             assert_eq!((verdict.health, &*verdict.reason), (Health::Healthy, "Exists"), "{kind}");
         }
     }

@@ -4,7 +4,7 @@ use crate::{
 };
 
 pub(super) fn service(subject: Subject) -> Finding {
-    if let Some(failing) = convention::failing_condition(subject.conditions) {
+    if let Some(failing) = convention::failing_condition(subject.conditions, subject.dialect) {
         return Finding::of(Health::Degraded, failing);
     }
     if subject.spec("type").as_str() != Some("LoadBalancer") {

@@ -96,7 +96,7 @@ impl Check {
             }
             Self::Every { path, checks } => {
                 let found = path.find(view.scope)?;
-                let mut hit = None;
+                let mut hit: Option<Hit> = None;
                 for item in items(&found) {
                     hit = Some(hit.unwrap_or_default().or(in_item(checks, item)?));
                 }

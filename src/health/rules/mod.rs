@@ -5,6 +5,7 @@
 //! of `rules/`; those of users go before them.
 
 mod builtin;
+mod cases;
 pub(super) mod cel;
 mod compile;
 mod matching;
@@ -25,7 +26,7 @@ pub use compile::RuleError;
 pub use read::{Case, Cases, FileError, Written, read_cases, read_dir, read_text};
 
 use self::{cel::Program, matching::Check, path::Path};
-use super::{Subject, dialect::Dialect};
+use super::dialect::Dialect;
 use crate::{
     api::{CauseRule, Combine},
     model::Health,

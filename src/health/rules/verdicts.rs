@@ -78,7 +78,7 @@ impl Rules {
     }
 
     /// The words of the kind's conditions.
-    pub(in crate::health) fn dialect(&self, group: &str, kind: &str) -> &Dialect {
+    pub(in crate::health) fn dialect<'a>(&'a self, group: &'a str, kind: &'a str) -> &'a Dialect {
         static COMMON: Dialect = Dialect::COMMON;
         let mut rules = self.users.of(group, kind).chain(self.own.of(group, kind));
         rules.find(|rule| rule.verdicts.has_dialect()).map_or(&COMMON, |rule| &rule.verdicts.dialect)
