@@ -30,7 +30,8 @@ fn plain(schema: &mut JSONSchemaProps) {
     schema.nullable = None;
     schema.default = None;
     // Unknown fields are pruned, and told by kubectl.
-    schema.additional_properties = schema.additional_properties.take().filter(|_| schema.properties.is_none());
+    schema.additional_properties =
+        schema.additional_properties.take().filter(|_| schema.properties.is_none());
     schema.description = schema.description.take().map(|text| text.replace('\n', " "));
     schema.properties.iter_mut().flat_map(|properties| properties.values_mut()).for_each(plain);
     if let Some(JSONSchemaPropsOrArray::Schema(items)) = &mut schema.items {

@@ -33,12 +33,7 @@ use crate::model::Health;
         json_path = ".spec.match.group",
         description = "The API group of the kinds"
     ),
-    printcolumn(
-        name = "KIND",
-        type_ = "string",
-        json_path = ".spec.match.kind",
-        description = "The kind"
-    ),
+    printcolumn(name = "KIND", type_ = "string", json_path = ".spec.match.kind", description = "The kind"),
     printcolumn(
         name = "ACCEPTED",
         type_ = "string",

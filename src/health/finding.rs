@@ -129,6 +129,13 @@ impl Finding {
         self
     }
 
+    /// The same where what counts began at `base`.
+    #[must_use]
+    pub(super) fn overdue_from(mut self, base: Timestamp, patience: SignedDuration) -> Self {
+        self.next = Next::Overdue { base: Some(base), patience };
+        self
+    }
+
     /// Becomes Degraded when it has held for [`GRACE`], which only whoever watches can tell.
     #[must_use]
     pub(super) fn ages(mut self) -> Self {
@@ -141,7 +148,8 @@ impl Finding {
     pub(super) fn within(mut self, patience: SignedDuration) -> Self {
         self.next = match self.next {
             Next::Stays => Next::Stays,
-            Next::Turns(at, later) => match at.checked_sub(GRACE).and_then(|base| base.checked_add(patience)) {
+            Next::Turns(at, later) => match at.checked_sub(GRACE).and_then(|base| base.checked_add(patience))
+            {
                 Ok(at) => Next::Turns(at, later),
                 Err(_) => Next::Stays,
             },

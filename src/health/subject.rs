@@ -1,6 +1,11 @@
 use serde_json::Value;
 
-use super::{conditions::Reading, dialect::{Dialect, ObservedGeneration}, finding::Finding, rules::path::Scope};
+use super::{
+    conditions::Reading,
+    dialect::{Dialect, ObservedGeneration},
+    finding::Finding,
+    rules::path::Scope,
+};
 use crate::model::{Condition, ConditionStatus, Object, Timestamp, decode};
 
 /// The object under judgement with its conditions, normalised.
@@ -98,7 +103,7 @@ impl<'a> Subject<'a> {
     pub(super) fn lag_behind(self, observed: i64) -> Option<Finding> {
         let generation = self.object.generation.filter(|generation| observed < *generation)?;
         let message = format!("generation {generation} not seen yet, the status is of {observed}");
-        Some(Finding::progressing("SpecNotObserved").message(message))
+        Some(Finding::progressing("SpecNotObserved").message(message).ages())
     }
 }
 

@@ -44,7 +44,11 @@ fn decide<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<(&'a Condi
         Some((rank, summary)) => {
             // `Deployed` and the like say that a step was made; a part may still not work.
             let unmet = all_good(conditions, dialect).filter(|(_, good)| good.health != Health::Healthy);
-            if rank > *VETOES.end() && unmet.is_some() { unmet } else { Some(by_summary(summary, active, dialect)) }
+            if rank > *VETOES.end() && unmet.is_some() {
+                unmet
+            } else {
+                Some(by_summary(summary, active, dialect))
+            }
         }
         None => active.map(|active| (active, moving(active))).or_else(|| all_good(conditions, dialect)),
     }
@@ -108,7 +112,9 @@ fn by_summary<'a>(
         ConditionStatus::True => match active {
             Some(active) if dialect.role(&active.kind) != Role::Renewal => return (active, moving(active)),
             // Operators made with Ansible: Running is the loop, not the object.
-            _ if condition.kind == "Running" && dialect.tone(&condition.reason) == Tone::Moving => moving(condition),
+            _ if condition.kind == "Running" && dialect.tone(&condition.reason) == Tone::Moving => {
+                moving(condition)
+            }
             _ => Finding::of(Health::Healthy, condition),
         },
         ConditionStatus::False if summary.mild => Finding::of(Health::Progressing, condition),

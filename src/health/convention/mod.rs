@@ -13,7 +13,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Finding, Subject, conditions::Reading, dialect::ObservedGeneration, finding::joined, subject::generation};
+use super::{
+    Finding, Subject, conditions::Reading, dialect::ObservedGeneration, finding::joined, subject::generation,
+};
 use crate::model::{ConditionStatus, Health, StatusReporting};
 
 pub(super) use by_condition::failing as failing_condition;

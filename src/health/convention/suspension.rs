@@ -16,7 +16,9 @@ const ANNOTATIONS: [&str; 4] =
 /// The verdict on what its user stopped on purpose. An outage that shows outranks the pause.
 pub(super) fn judge(subject: Subject) -> Option<Finding> {
     let finding = by_spec(subject).or_else(|| by_condition(subject))?;
-    let outage = subject.denies("Available").filter(|available| subject.dialect.tone(&available.reason) != Tone::Paused);
+    let outage = subject
+        .denies("Available")
+        .filter(|available| subject.dialect.tone(&available.reason) != Tone::Paused);
     if let Some(outage) = outage {
         return Some(Finding::of(Health::Degraded, outage).prefixed("stopped by its user and not available"));
     }
@@ -43,7 +45,8 @@ fn by_spec(subject: Subject) -> Option<Finding> {
 }
 
 fn by_condition(subject: Subject) -> Option<Finding> {
-    let condition = subject.conditions.iter().find_map(|reading| paused(&reading.condition, subject.dialect))?;
+    let condition =
+        subject.conditions.iter().find_map(|reading| paused(&reading.condition, subject.dialect))?;
     Some(Finding::of(Health::Suspended, condition))
 }
 

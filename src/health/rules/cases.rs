@@ -32,7 +32,9 @@ impl Case {
             namespaced: true,
             status: StatusReporting::Unsaid,
         });
-        let Some(object) = raw.into_object(kind) else { return Some("the object has no metadata".to_owned()) };
+        let Some(object) = raw.into_object(kind) else {
+            return Some("the object has no metadata".to_owned());
+        };
         let judgement = judge(&object, rules);
         let verdict = self.now.map_or(&judgement.timeline.first, |now| judgement.timeline.at(now));
         let facts: BTreeMap<_, _> = judgement.facts.iter().map(|fact| (&fact.name, &fact.value)).collect();

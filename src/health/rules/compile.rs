@@ -60,7 +60,8 @@ impl Rule {
         let rows = spec.rows.iter().enumerate();
         let rows = rows.map(|(n, row)| compiling.row(row, &format!("rows[{n}]"))).collect::<Outcome<_>>()?;
         let phases = spec.phases.iter().enumerate();
-        let phases = phases.map(|(n, phase)| table(phase, &format!("phases[{n}]"))).collect::<Outcome<_>>()?;
+        let phases =
+            phases.map(|(n, phase)| table(phase, &format!("phases[{n}]"))).collect::<Outcome<_>>()?;
         let facts = spec.facts.iter().enumerate();
         let facts = facts.map(|(n, rule)| fact(rule, &format!("facts[{n}]"))).collect::<Outcome<_>>()?;
         for (n, cause) in spec.causes.iter().enumerate() {
@@ -93,7 +94,8 @@ fn target(matches: &KindMatch) -> Outcome<Target> {
     if !name.chars().all(is_name) || (name.is_empty() && !group.is_empty()) {
         return fault("match.group", format!("{group:?} is no API group"));
     }
-    let kinds: Vec<String> = matches.kind.iter().chain(&matches.kinds).filter(|kind| *kind != "*").cloned().collect();
+    let kinds: Vec<String> =
+        matches.kind.iter().chain(&matches.kinds).filter(|kind| *kind != "*").cloned().collect();
     match kinds.iter().find(|kind| !kind.starts_with(|c: char| c.is_ascii_uppercase())) {
         Some(kind) => fault("match.kind", format!("{kind:?} is no kind: kinds begin with a capital")),
         None => Ok(Target { group: group.clone(), kinds }),
@@ -115,7 +117,11 @@ impl Compiling {
             message: row.message.clone(),
             message_at: paths(&row.message_at, &format!("{at}.messageAt"))?,
             since_at: row.since_at.as_deref().map(|text| path(text, &format!("{at}.sinceAt"))).transpose()?,
-            patience: row.deadline.as_deref().map(|text| patience(text, &format!("{at}.deadline"))).transpose()?,
+            patience: row
+                .deadline
+                .as_deref()
+                .map(|text| patience(text, &format!("{at}.deadline")))
+                .transpose()?,
         })
     }
 
@@ -130,7 +136,14 @@ impl Compiling {
         Ok(checks)
     }
 
-    fn test(&mut self, test: &Test, at: &str, in_item: bool, depth: usize, checks: &mut Vec<Check>) -> Outcome<()> {
+    fn test(
+        &mut self,
+        test: &Test,
+        at: &str,
+        in_item: bool,
+        depth: usize,
+        checks: &mut Vec<Check>,
+    ) -> Outcome<()> {
         self.tests += 1;
         if self.tests > MAX_TESTS {
             return fault(at, format!("a rule has at most {MAX_TESTS} tests"));
@@ -169,7 +182,9 @@ fn condition(test: &Test, at: &str) -> Outcome<Option<Check>> {
     let Some(kind) = &test.condition else {
         return match others.iter().all(|others| others.is_empty()) {
             true => Ok(None),
-            false => fault(at, "status, reason, reasonNot and message belong to a condition, which isn't named"),
+            false => {
+                fault(at, "status, reason, reasonNot and message belong to a condition, which isn't named")
+            }
         };
     };
     let statuses = match test.status.as_slice() {
@@ -218,7 +233,9 @@ fn number(value: &Value, at: &str, in_item: bool) -> Outcome<Number> {
     }
     let (text, or) = match value {
         Value::String(text) => (Some(text.as_str()), None),
-        Value::Object(fields) => (fields.get("path").and_then(Value::as_str), fields.get("or").and_then(Value::as_f64)),
+        Value::Object(fields) => {
+            (fields.get("path").and_then(Value::as_str), fields.get("or").and_then(Value::as_f64))
+        }
         _ => (None, None),
     };
     match text {
@@ -264,7 +281,9 @@ fn table(phase: &PhaseTable, at: &str) -> Outcome<Table> {
         (&phase.unknown, Unknown),
     ];
     let mut words = Vec::new();
-    for (word, health) in lists.iter().flat_map(|(list, health)| list.iter().map(|word| (normal(word), *health))) {
+    for (word, health) in
+        lists.iter().flat_map(|(list, health)| list.iter().map(|word| (normal(word), *health)))
+    {
         if words.iter().any(|(other, _)| *other == word) {
             return fault(at, format!("the word {word:?} stands there twice"));
         }
@@ -314,7 +333,8 @@ fn dialect(spec: &StatusRuleSpec) -> Outcome<Dialect> {
             (&tones.paused, Tone::Paused),
             (&tones.done, Tone::Done),
         ];
-        let words = lists.iter().flat_map(|(words, tone)| words.iter().map(|word| (Cow::Owned(word.clone()), *tone)));
+        let words =
+            lists.iter().flat_map(|(words, tone)| words.iter().map(|word| (Cow::Owned(word.clone()), *tone)));
         dialect.tones.extend(words);
     }
     Ok(dialect)

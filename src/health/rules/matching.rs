@@ -13,12 +13,27 @@ use crate::{
 /// A test, ready to be made.
 #[derive(Debug)]
 pub(super) enum Check {
-    Condition { kind: String, statuses: Vec<String>, reasons: Vec<String>, reasons_not: Vec<String>, messages: Vec<String> },
-    Field { path: Path, is: Is },
+    Condition {
+        kind: String,
+        statuses: Vec<String>,
+        reasons: Vec<String>,
+        reasons_not: Vec<String>,
+        messages: Vec<String>,
+    },
+    Field {
+        path: Path,
+        is: Is,
+    },
     Any(Vec<Check>),
     None(Vec<Check>),
-    Some { path: Path, checks: Vec<Check> },
-    Every { path: Path, checks: Vec<Check> },
+    Some {
+        path: Path,
+        checks: Vec<Check>,
+    },
+    Every {
+        path: Path,
+        checks: Vec<Check>,
+    },
 }
 
 /// What a field must be.
@@ -87,9 +102,7 @@ impl Check {
                 })
             }
             Self::Any(checks) => checks.iter().find_map(|check| check.holds(view)),
-            Self::None(checks) => {
-                checks.iter().all(|check| check.holds(view).is_none()).then(Hit::default)
-            }
+            Self::None(checks) => checks.iter().all(|check| check.holds(view).is_none()).then(Hit::default),
             Self::Some { path, checks } => {
                 let found = path.find(view.scope)?;
                 items(&found).find_map(|item| in_item(checks, item))

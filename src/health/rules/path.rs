@@ -53,7 +53,9 @@ impl Path {
                 "metadata" => Root::Metadata,
                 "webhooks" => Root::Webhooks,
                 other => {
-                    return Err(format!("a path begins with spec, status, metadata or webhooks, not with {other}"));
+                    return Err(format!(
+                        "a path begins with spec, status, metadata or webhooks, not with {other}"
+                    ));
                 }
             },
             _ => return Err("a path begins with spec, status, metadata or webhooks".to_owned()),
@@ -220,7 +222,9 @@ mod tests {
         assert_eq!(found("status[a/b]"), Some(json!(true)));
         assert_eq!(found("metadata.annotations[a.b/c]"), Some(json!("d")));
         assert_eq!(found("metadata.generation"), Some(json!(3)));
-        for nothing in ["status.phase", "spec.x[2].y", "spec.x[-3]", "spec.x.y", "metadata.uid", "status.a.b.c"] {
+        for nothing in
+            ["status.phase", "spec.x[2].y", "spec.x[-3]", "spec.x.y", "metadata.uid", "status.a.b.c"]
+        {
             assert_eq!(found(nothing), None, "{nothing}");
         }
     }

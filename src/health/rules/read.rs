@@ -108,7 +108,8 @@ impl Written {
 /// # Errors
 /// The first fault, with its line.
 pub fn read_text(file: &str, text: &str) -> Result<Vec<Written>, FileError> {
-    let first = text.lines().find(|line| !(line.trim().is_empty() || line.starts_with('#') || *line == "---"));
+    let first =
+        text.lines().find(|line| !(line.trim().is_empty() || line.starts_with('#') || *line == "---"));
     if first.is_some_and(|line| line.starts_with('-')) {
         let specs: Vec<Spanned<StatusRuleSpec>> = serde_saphyr::from_str(text).map_err(broken(file))?;
         return Ok(specs.into_iter().map(|spec| listed(file, spec)).collect());

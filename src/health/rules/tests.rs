@@ -46,8 +46,8 @@ fn the_first_row_that_holds_decides() {
   - {verdict: Degraded, if: [{path: status.ready, below: spec.size}, {path: status.tries, atLeast: 3}], reason: TooFew}",
         &[
             (
-                "{status: {conditions: [{type: Ready, status: 'True'}, {type: Issuing, status: 'False', reason: Denied, message: no}]}}",
-                "Degraded Denied: no",
+                "{status: {conditions: [{type: Ready, status: 'True'}, {type: Issuing, status: 'False', reason: Denied, message: refused}]}}",
+                "Degraded Denied: refused",
             ),
             ("{status: {conditions: [{type: Ready, status: 'True'}, {type: Issuing, status: 'False', reason: Other}]}}", "Healthy Ready"),
             ("{status: {phase: Making, note: soon}}", "Progressing Making: soon"),
@@ -67,7 +67,9 @@ fn a_good_word_of_an_older_generation_is_void() {
         "  rows: [{verdict: Healthy, if: [{condition: Ready}]}, {verdict: Degraded, if: [{condition: Bad}]}]",
         &[
             (
-                &format!("{{{stale}, status: {{observedGeneration: 1, conditions: [{{type: Ready, status: 'True'}}]}}}}"),
+                &format!(
+                    "{{{stale}, status: {{observedGeneration: 1, conditions: [{{type: Ready, status: 'True'}}]}}}}"
+                ),
                 "Progressing SpecNotObserved",
             ),
             (
@@ -77,19 +79,26 @@ fn a_good_word_of_an_older_generation_is_void() {
                 "Healthy Ready",
             ),
             (
-                &format!("{{{stale}, status: {{observedGeneration: 1, conditions: [{{type: Bad, status: 'True', message: broken}}]}}}}"),
+                &format!(
+                    "{{{stale}, status: {{observedGeneration: 1, conditions: [{{type: Bad, status: 'True', message: broken}}]}}}}"
+                ),
                 "Progressing SpecNotObserved: generation 2 not seen yet, the status is of 1: broken",
             ),
         ],
     );
     check(
         "  observedGeneration: status.seen\n  rows: [{verdict: Healthy, if: [{condition: Ready}]}]",
-        &[(&format!("{{{stale}, status: {{seen: 1, conditions: [{{type: Ready, status: 'True'}}]}}}}"), "Progressing")],
+        &[(
+            &format!("{{{stale}, status: {{seen: 1, conditions: [{{type: Ready, status: 'True'}}]}}}}"),
+            "Progressing",
+        )],
     );
     check(
         "  observedGeneration: none\n  rows: [{verdict: Healthy, if: [{condition: Ready}]}]",
         &[(
-            &format!("{{{stale}, status: {{observedGeneration: 1, conditions: [{{type: Ready, status: 'True'}}]}}}}"),
+            &format!(
+                "{{{stale}, status: {{observedGeneration: 1, conditions: [{{type: Ready, status: 'True'}}]}}}}"
+            ),
             "Healthy",
         )],
     );
@@ -107,8 +116,14 @@ fn tests_look_into_lists_and_maps() {
     if: [{every: {at: status.parts, where: [{any: [{condition: Ready}, {path: state, in: [Fine]}]}]}}]",
         &[
             ("{status: {parts: [{state: Fine}, {state: Broken}]}}", "Degraded Broken"),
-            ("{status: {parts: {a: {state: Fine}, b: {conditions: [{type: Ready, status: 'False', reason: Slow}]}}}}", "Progressing Slow"),
-            ("{status: {parts: {a: {state: Fine}, b: {conditions: [{type: Ready, status: 'True'}]}}}}", "Healthy"),
+            (
+                "{status: {parts: {a: {state: Fine}, b: {conditions: [{type: Ready, status: 'False', reason: Slow}]}}}}",
+                "Progressing Slow",
+            ),
+            (
+                "{status: {parts: {a: {state: Fine}, b: {conditions: [{type: Ready, status: 'True'}]}}}}",
+                "Healthy",
+            ),
             ("{status: {parts: []}}", "Unknown NoSignal"),
         ],
     );
@@ -141,10 +156,19 @@ fn condition_types_and_reasons_mean_what_the_rule_says() {
     check(
         "  conditions: {summary: [Fit], negative: [Moody], only: true}\n  reasons: {failing: [Meh], moving: [BackoffExceeded]}",
         &[
-            ("{status: {conditions: [{type: Fit, status: 'True'}, {type: Failed, status: 'True'}]}}", "Healthy Fit"),
-            ("{status: {conditions: [{type: Fit, status: 'True'}, {type: Moody, status: 'True'}]}}", "Degraded Moody"),
+            (
+                "{status: {conditions: [{type: Fit, status: 'True'}, {type: Failed, status: 'True'}]}}",
+                "Healthy Fit",
+            ),
+            (
+                "{status: {conditions: [{type: Fit, status: 'True'}, {type: Moody, status: 'True'}]}}",
+                "Degraded Moody",
+            ),
             ("{status: {conditions: [{type: Fit, status: 'False', reason: Meh}]}}", "Degraded Meh"),
-            ("{status: {conditions: [{type: Fit, status: 'False', reason: BackoffExceeded}]}}", "Progressing BackoffExceeded"),
+            (
+                "{status: {conditions: [{type: Fit, status: 'False', reason: BackoffExceeded}]}}",
+                "Progressing BackoffExceeded",
+            ),
         ],
     );
 }
@@ -153,7 +177,9 @@ fn condition_types_and_reasons_mean_what_the_rule_says() {
 fn deadlines_are_those_of_the_rule() {
     let object = json!({"apiVersion": "acme.test/v1", "kind": "Widget", "metadata": {"name": "x"},
         "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Creating", "lastTransitionTime": "2025-03-01T10:00:00Z"}]}});
-    for (deadline, at) in [("30m", Some("2025-03-01T10:30:00Z")), ("2h", Some("2025-03-01T12:00:00Z")), ("never", None)] {
+    for (deadline, at) in
+        [("30m", Some("2025-03-01T10:30:00Z")), ("2h", Some("2025-03-01T12:00:00Z")), ("never", None)]
+    {
         let rules = rules(&format!("- {{match: {{group: acme.test}}, deadline: {deadline}}}"));
         let timeline = judge(&object_of(&object, StatusReporting::Unsaid), &rules).timeline;
         assert_eq!(timeline.later.map(|later| later.at.to_string()).as_deref(), at, "{deadline}");
@@ -169,7 +195,11 @@ fn the_narrower_rule_and_the_users_rule_go_first() {
 - {match: {group: apps, kind: Deployment}, rows: [{verdict: Degraded, if: [{path: spec.cursed}]}]}",
     );
     let of = |api: &str, kind: &str, spec: &str| {
-        verdict(&rules, &format!("{{apiVersion: {api}/v1, kind: {kind}, metadata: {{name: x}}, spec: {spec}}}")).health
+        verdict(
+            &rules,
+            &format!("{{apiVersion: {api}/v1, kind: {kind}, metadata: {{name: x}}, spec: {spec}}}"),
+        )
+        .health
     };
     assert_eq!(of("b.acme.test", "B", "{}"), Health::Unknown);
     assert_eq!(of("a.acme.test", "A", "{}"), Health::Suspended);
@@ -197,11 +227,17 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         ("rows: [{verdict: Healthy, if: [{}]}]", "rows[0].if[0]: tests nothing"),
         ("rows: [{verdict: Healthy, if: [{status: 'True'}]}]", "rows[0].if[0]: status, reason"),
         ("rows: [{verdict: Healthy, if: [{in: [a]}]}]", "rows[0].if[0]: in, contains"),
-        ("rows: [{verdict: Healthy, if: [{path: spec.x, atLeast: [1]}]}]", "rows[0].if[0].atLeast: is a number"),
+        (
+            "rows: [{verdict: Healthy, if: [{path: spec.x, atLeast: [1]}]}]",
+            "rows[0].if[0].atLeast: is a number",
+        ),
         ("deadline: soon", "deadline: \"soon\" is no time"),
         ("deadline: 0m", "deadline: \"0m\" is no time"),
         ("deadline: ä", "deadline: \"ä\" is no time"),
-        ("phases: [{at: status.phase, healthy: [Up], degraded: [up]}]", "phases[0]: the word \"up\" stands there twice"),
+        (
+            "phases: [{at: status.phase, healthy: [Up], degraded: [up]}]",
+            "phases[0]: the word \"up\" stands there twice",
+        ),
         ("conditions: {summary: [A], neutral: [A]}", "conditions: the type \"A\" stands there twice"),
         ("facts: [{name: a}]", "facts[0]: has either a path"),
         ("causes: [{at: nowhere}]", "causes[0].at: a path begins with"),
@@ -272,7 +308,9 @@ fn every_built_in_rule_is_right_and_has_cases_that_hold() {
             }
         }
         for (line, case) in &cases.cases {
-            wrong.extend(case.fault(&builtin).map(|fault| format!("{}:{line}: {}: {fault}", cases.file, case.name)));
+            wrong.extend(
+                case.fault(&builtin).map(|fault| format!("{}:{line}: {}: {fault}", cases.file, case.name)),
+            );
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -20,7 +20,7 @@ use crate::{
     model::{Health, StatusReporting, Timestamp, decode, text},
 };
 
-/// How long the name of a fact's value may be, in bytes.
+/// How long a fact may be, in bytes.
 const FACT_BYTES: usize = 256;
 
 /// A finding and the rule that made it.
@@ -97,7 +97,10 @@ impl Rules {
                 From::Expression(program) => program.text(subject).ok().flatten(),
             };
             if let Some(value) = value.filter(|value| !value.is_empty()) {
-                facts.push(crate::model::Fact { name: rule.name.clone(), value: text::cut(&value, FACT_BYTES) });
+                facts.push(crate::model::Fact {
+                    name: rule.name.clone(),
+                    value: text::cut(&text::message(&value), FACT_BYTES),
+                });
             }
         }
         facts
@@ -113,13 +116,16 @@ fn unreported(subject: Subject, empty: Option<Health>) -> Named {
             (subject.not_yet_observed(), RULE.into())
         }
         None => (Finding::healthy("Exists"), RULE.into()),
-        Some(health) => (Finding::new(health, "NotYetObserved").message("no status reported yet"), RULE.into()),
+        Some(health) => {
+            (Finding::new(health, "NotYetObserved").message("no status reported yet"), RULE.into())
+        }
     }
 }
 
 impl super::Verdicts {
     fn has_dialect(&self) -> bool {
-        self.dialect.speaks() || !matches!(self.dialect.generation, crate::health::dialect::ObservedGeneration::Common)
+        self.dialect.speaks()
+            || !matches!(self.dialect.generation, crate::health::dialect::ObservedGeneration::Common)
     }
 }
 
