@@ -69,11 +69,12 @@ impl Rules {
         if let Some(decided) = own().find_map(|rule| rule.decide(subject)) {
             return decided;
         }
-        let known = users().chain(own()).next().is_some();
-        if subject.unreported() && known {
-            return unreported(subject, users().chain(own()).find_map(|rule| rule.verdicts.empty));
+        if users().chain(own()).next().is_none() {
+            return convention::judge(subject);
         }
-        convention::judge(subject)
+        // Of a kind that is known to tell, silence is that of a controller that hasn't got there yet.
+        let told = (!subject.unreported()).then(|| convention::signal(subject)).flatten();
+        told.unwrap_or_else(|| silent(subject, users().chain(own()).find_map(|rule| rule.verdicts.empty)))
     }
 
     /// The words of the kind's conditions.
@@ -106,8 +107,8 @@ impl Rules {
     }
 }
 
-/// The verdict on an object without a status of a kind that is known to report one.
-fn unreported(subject: Subject, empty: Option<Health>) -> Named {
+/// The verdict on an object whose status tells nothing, of a kind that is known to tell.
+fn silent(subject: Subject, empty: Option<Health>) -> Named {
     const RULE: &str = "convention/status";
     match empty {
         Some(Health::Healthy) => (Finding::healthy("Exists"), RULE.into()),
