@@ -7,8 +7,8 @@ mod identifier;
 mod name;
 
 pub use addon::{
-    Addon, AddonCondition, AddonSpec, AddonStatus, ComponentCause, ComponentCondition, ComponentStatus,
-    Counts, Fact, InstallStatus, condition,
+    Addon, AddonCondition, AddonSpec, AddonStatus, ComponentCause, ComponentCondition, ComponentFlapping,
+    ComponentStatus, Counts, Fact, InstallStatus, condition,
 };
 pub use crd::crd;
 pub use identifier::{Identifier, LabelPrefix, PrefixError};

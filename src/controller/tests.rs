@@ -143,6 +143,7 @@ fn object(plural: &str, name: &str) -> Observation {
         version: None,
         informational: false,
         superseded: false,
+        generation: None,
     }
 }
 

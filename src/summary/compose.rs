@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Observation, members::Objects};
+use super::{Observation, Past, members::Objects};
 use crate::{
     api::Identifier,
     model::{Cause, Component, GroupKind, Health, Timestamp, Verdict},
@@ -12,6 +12,8 @@ use crate::{
 pub(super) struct Surroundings<'a> {
     /// All labelled objects.
     pub(super) objects: &'a Objects,
+    /// What is known of an object from before, by its key.
+    pub(super) past: &'a dyn Fn(&str) -> Past,
     /// The kinds that can't be observed, and why.
     pub(super) gaps: &'a BTreeMap<GroupKind, String>,
     /// How the add-on `.1` counts as a component of the add-on `.0`; `None` where nothing better is
@@ -41,7 +43,7 @@ pub(super) fn components<'a>(
         .into_iter()
         .map(|(key, observation)| {
             let evidence = derived.get(key).map(Vec::as_slice).unwrap_or_default();
-            component(identifier, observation, evidence, around)
+            component(identifier, key, observation, evidence, around)
         })
         .collect();
     components.sort_by(order);
@@ -62,6 +64,7 @@ fn order(a: &Component, b: &Component) -> std::cmp::Ordering {
 
 fn component(
     identifier: &Identifier,
+    key: &str,
     observation: &Observation,
     derived: &[&Observation],
     around: &Surroundings<'_>,
@@ -86,6 +89,7 @@ fn component(
         cause,
         version: observation.version.clone(),
         informational: observation.informational,
+        flapping: (around.past)(key).flapping,
     }
 }
 

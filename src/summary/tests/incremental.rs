@@ -7,6 +7,8 @@ use super::*;
 #[derive(Clone, Debug)]
 enum Step {
     Upsert(Box<Observation>),
+    /// An object that is there becomes so, at that generation.
+    Turn(usize, Health, Option<i64>),
     Remove(usize, usize),
     Relist(usize, Vec<Observation>),
     Gap(usize, bool),
@@ -60,15 +62,18 @@ fn observations(kind: usize) -> impl Strategy<Value = Observation> {
 fn steps() -> impl Strategy<Value = Step> {
     let kind = 0..KINDS.len();
     prop_oneof![
-        6 => kind.clone().prop_flat_map(observations).prop_map(|o| Step::Upsert(Box::new(o))),
-        3 => (kind.clone(), 0..UIDS).prop_map(|(kind, uid)| Step::Remove(kind, uid)),
+        5 => kind.clone().prop_flat_map(observations).prop_map(|o| Step::Upsert(Box::new(o))),
+        9 => (0..UIDS, prop::sample::select(Health::ALL.to_vec()), prop::option::weighted(0.1, 0..3i64))
+            .prop_map(|(uid, health, generation)| Step::Turn(uid, health, generation)),
+        2 => (kind.clone(), 0..UIDS).prop_map(|(kind, uid)| Step::Remove(kind, uid)),
         1 => kind.clone().prop_flat_map(|kind| {
             prop::collection::vec(observations(kind), 0..5).prop_map(move |all| Step::Relist(kind, all))
         }),
         1 => (kind, any::<bool>()).prop_map(|(kind, on)| Step::Gap(kind, on)),
         // The two last numbers stand for objects that never carry a label; any may lose its own.
         2 => (0..UIDS + 2, prop::option::of(0..UIDS + 2)).prop_map(|(uid, by)| Step::Link(uid, by)),
-        1 => (1..30i64).prop_map(Step::Wait),
+        2 => (1..30i64).prop_map(Step::Wait),
+        1 => (200..700i64).prop_map(Step::Wait),
     ]
 }
 
@@ -78,7 +83,15 @@ struct Truth {
     objects: BTreeMap<(usize, String), Observation>,
     links: BTreeMap<String, String>,
     gaps: BTreeMap<GroupKind, String>,
+    histories: BTreeMap<String, History>,
     now: i64,
+}
+
+/// Every change of an object that counts, and what the last one showed.
+#[derive(Default)]
+struct History {
+    swings: Vec<i64>,
+    flapping: Option<Flapping>,
 }
 
 impl Truth {
@@ -86,21 +99,36 @@ impl Truth {
         match step {
             Step::Upsert(observation) => {
                 let kind = self.kind_of(&observation);
-                index.upsert((*observation).clone());
+                index.upsert((*observation).clone(), at(self.now));
                 self.insert(kind, *observation);
+            }
+            Step::Turn(uid, health, generation) => {
+                let Some(((kind, _), known)) =
+                    self.objects.iter().find(|((_, of), _)| *of == uid.to_string())
+                else {
+                    return;
+                };
+                let mut observation = known.clone();
+                observation.timeline = verdict(health, "Turned", "").into();
+                observation.generation = generation.or(known.generation);
+                let kind = *kind;
+                index.upsert(observation.clone(), at(self.now));
+                self.insert(kind, observation);
             }
             Step::Remove(kind, uid) => {
                 index.remove(&group_kind(kind), &uid.to_string());
                 self.objects.remove(&(kind, uid.to_string()));
+                self.forget_what_is_gone();
             }
             Step::Relist(kind, observations) => {
-                index.replace(&group_kind(kind), observations.clone());
+                index.replace(&group_kind(kind), observations.clone(), at(self.now));
                 // One by one, as links are forgotten in between; what isn't in the list goes last.
                 let listed: Vec<String> = observations.iter().map(|o| o.object.uid.to_string()).collect();
                 for observation in observations {
                     self.insert(kind, observation);
                 }
                 self.objects.retain(|(of, uid), _| *of != kind || listed.contains(uid));
+                self.forget_what_is_gone();
             }
             Step::Gap(kind, on) => {
                 index.set_gap(&group_kind(kind), on.then_some("forbidden"));
@@ -128,8 +156,25 @@ impl Truth {
     fn insert(&mut self, kind: usize, observation: Observation) {
         let uid = observation.object.uid.to_string();
         self.links.remove(&uid);
+        if let Some(before) = self.objects.get(&(kind, uid.clone())) {
+            let well = |o: &Observation| {
+                matches!(o.timeline.at(at(self.now)).health, Health::Healthy | Health::Suspended)
+            };
+            let (was, is) = (well(before), well(&observation));
+            let asked = before.generation.zip(observation.generation).is_some_and(|(a, b)| a != b);
+            let history = self.histories.entry(uid.clone()).or_default();
+            if asked {
+                history.swings.clear();
+            } else if was != is {
+                history.swing(self.now);
+            }
+        }
         self.objects.insert((kind, uid), observation);
         self.forget_unused_links();
+    }
+
+    fn forget_what_is_gone(&mut self) {
+        self.histories.retain(|uid, _| self.objects.keys().any(|(_, known)| known == uid));
     }
 
     fn kind_of(&self, observation: &Observation) -> usize {
@@ -158,8 +203,26 @@ impl Truth {
             observations: self.objects.values().cloned().collect(),
             links: self.links.iter().map(|(a, b)| (a.as_str().into(), b.as_str().into())).collect(),
             gaps: self.gaps.clone(),
+            pasts: self
+                .histories
+                .iter()
+                .map(|(uid, history)| (uid.as_str().into(), Past { flapping: history.flapping }))
+                .collect(),
         };
         timeless(summarize(census, at(self.now)))
+    }
+}
+
+impl History {
+    fn swing(&mut self, now: i64) {
+        self.swings.push(now);
+        let recent: Vec<i64> = self.swings.iter().copied().filter(|swing| now - swing < 600).collect();
+        let counted = &recent[recent.len().saturating_sub(16)..];
+        self.flapping = (counted.len() >= 4).then(|| Flapping {
+            changes: counted.len(),
+            first: at(counted[0]),
+            last: at(now),
+        });
     }
 }
 

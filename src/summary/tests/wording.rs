@@ -115,7 +115,7 @@ fn a_verdict_changes_when_its_patience_ends() {
         verdict: verdict(Health::Degraded, "TookTooLong", "10 minutes"),
     }));
     let mut index = Index::default();
-    index.upsert(slow);
+    index.upsert(slow, at(0));
     let health = |changes: Vec<Change>| match changes.as_slice() {
         [Change::Show(summary)] => summary.status.health.clone(),
         other => format!("{other:?}"),
