@@ -110,7 +110,7 @@ mod tests {
                 ),
                 (
                     &format!("{unavailable}MissingEndpoints}}]}}}}"),
-                    "Progressing MissingEndpoints -> 2025-03-01T10:10:00Z Degraded MissingEndpoints",
+                    "Progressing MissingEndpoints -> 2025-03-01T10:10:00Z Degraded ProgressDeadlineExceeded: for more than 10 minutes: MissingEndpoints",
                 ),
             ],
         );

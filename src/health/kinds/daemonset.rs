@@ -22,9 +22,9 @@ pub(super) fn judge(subject: Subject) -> Finding {
             .message(format!("{updated} of {desired} pods updated; {message}"));
     }
     if subject.count("currentNumberScheduled") < desired || available < desired {
+        let finding = Finding::progressing("PodsUnavailable").message(message);
         // One node that restarts is no failure; it says no times.
-        let outage = subject.object.created.filter(|_| available == 0);
-        return Finding::progressing("PodsUnavailable").message(message).then_degraded(outage);
+        return if available == 0 { finding.then_degraded(subject.object.created) } else { finding.ages() };
     }
     Finding::healthy("PodsAvailable").message(if updated < desired {
         format!("{message}; {} wait to be deleted to be updated", desired.saturating_sub(updated))
@@ -63,7 +63,7 @@ mod tests {
                 ),
                 (
                     "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, status: {desiredNumberScheduled: 2, currentNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 1, numberReady: 1}}",
-                    "Progressing PodsUnavailable: 1 of 2 pods available",
+                    "Progressing PodsUnavailable: 1 of 2 pods available -> overdue after 10m",
                 ),
             ],
         );

@@ -55,10 +55,7 @@ fn alive(subject: Subject) -> Finding {
     let (reason, message) = ready.map_or(("", ""), |ready| (&ready.reason, &ready.message));
     let message = joined(&ready_containers(subject), message).into_owned();
     let finding = Finding::progressing(or(reason, "NotReady")).message(message);
-    match since {
-        Some(_) => finding.since(since).overdue(),
-        None => finding.then_degraded(subject.object.created),
-    }
+    finding.since(since.or(subject.object.created)).overdue()
 }
 
 fn all_ready(subject: Subject) -> bool {
@@ -222,11 +219,11 @@ mod tests {
                 ),
                 (
                     "{status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: 0/3 nodes, lastTransitionTime: '2025-03-01T10:00:00Z'}]}}",
-                    "Progressing Unschedulable: 0/3 nodes -> 2025-03-01T10:10:00Z Degraded Unschedulable: for more than 10 minutes: 0/3 nodes",
+                    "Progressing Unschedulable: 0/3 nodes -> 2025-03-01T10:10:00Z Degraded ProgressDeadlineExceeded: for more than 10 minutes: Unschedulable: 0/3 nodes",
                 ),
                 (
                     "{status: {phase: Running, conditions: [{type: Ready, status: 'False', reason: ContainersNotReady, lastTransitionTime: '2025-03-01T10:00:00Z'}], containerStatuses: [{name: a, ready: false}]}}",
-                    "Progressing ContainersNotReady: 0 of 1 containers ready -> 2025-03-01T10:10:00Z Degraded ContainersNotReady",
+                    "Progressing ContainersNotReady: 0 of 1 containers ready -> 2025-03-01T10:10:00Z Degraded ProgressDeadlineExceeded: for more than 10 minutes: ContainersNotReady: 0 of 1",
                 ),
             ],
         );

@@ -56,8 +56,11 @@ impl Replicas {
     /// The same for a workload that says no times. An outage counts from `created`; that some of
     /// several are missing may have begun just now, and one restarting pod is no failure.
     pub(super) fn unavailable_since(&self, created: Option<Timestamp>) -> Finding {
-        let outage = created.filter(|_| self.available == 0);
-        self.unavailable().then_degraded(outage)
+        if self.available == 0 {
+            self.unavailable().then_degraded(created)
+        } else {
+            self.unavailable().ages()
+        }
     }
 }
 

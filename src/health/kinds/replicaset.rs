@@ -56,7 +56,7 @@ mod tests {
                 ),
                 (
                     "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, spec: {replicas: 2}, status: {replicas: 2, availableReplicas: 1, readyReplicas: 1}}",
-                    "Progressing ReplicasUnavailable: 1 of 2 replicas available",
+                    "Progressing ReplicasUnavailable: 1 of 2 replicas available -> overdue after 10m",
                 ),
                 (
                     "{spec: {replicas: 2}, status: {replicas: 0, conditions: [{type: ReplicaFailure, status: 'True', reason: FailedCreate, message: denied}]}}",

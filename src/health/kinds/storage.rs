@@ -103,11 +103,11 @@ mod tests {
                 ),
                 (
                     "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, status: {phase: Pending}}",
-                    "Progressing NoStorageClass: names no storage class, and no default class was set when it was made -> 2025-03-01T10:10:00Z Degraded NoStorageClass",
+                    "Progressing NoStorageClass: names no storage class, and no default class was set when it was made -> 2025-03-01T10:10:00Z Degraded ProgressDeadlineExceeded: for more than 10 minutes: NoStorageClass",
                 ),
                 (
                     "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z', annotations: {volume.kubernetes.io/storage-provisioner: csi.test}}, spec: {storageClassName: fast}, status: {phase: Pending}}",
-                    "Progressing Provisioning: waits for csi.test to make its volume -> 2025-03-01T10:10:00Z Degraded Provisioning",
+                    "Progressing Provisioning: waits for csi.test to make its volume -> 2025-03-01T10:10:00Z Degraded ProgressDeadlineExceeded: for more than 10 minutes: Provisioning",
                 ),
                 (
                     "{status: {phase: Bound, conditions: [{type: FileSystemResizePending, status: 'True'}]}}",
