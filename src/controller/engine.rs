@@ -246,7 +246,7 @@ impl Engine {
     /// Where the kind was listed, an `Addon` tells nothing but the past.
     fn remember(&mut self, remembered: Remembered) {
         if self.kinds.is_synced(&remembered.observation.group_kind()) {
-            self.index.recall(&remembered.key(), remembered.past);
+            self.index.recall(&remembered);
         } else {
             self.index.remember(remembered, Timestamp::now());
         }

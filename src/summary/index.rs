@@ -5,7 +5,7 @@ use super::{
     compose::Surroundings,
     members::{self, Key, Objects},
     nesting::Nesting,
-    past::{Past, Pasts},
+    past::Pasts,
     summary,
 };
 use crate::{
@@ -149,20 +149,24 @@ impl Index {
     /// Takes in what an `Addon` object remembers of a component. What the watch of its kind says,
     /// says it better.
     pub fn remember(&mut self, remembered: Remembered, now: Timestamp) {
-        let Remembered { observation, past } = remembered;
-        let key = members::key(&observation.object);
+        self.recall(&remembered);
+        let key = members::key(&remembered.observation.object);
         if !self.objects.knows(&key) {
-            self.upsert(observation, now);
+            self.upsert(remembered.observation, now);
+            self.pasts.remember(&key, remembered.past);
         }
-        self.recall(&key, past);
     }
 
-    /// Takes in what an `Addon` object remembers of the past of an object, where it is known.
-    pub fn recall(&mut self, key: &str, past: Past) {
-        if let Some(known) = self.objects.get(key)
-            && self.pasts.recall(&members::key(&known.object), past)
-        {
-            self.dirty.extend(self.objects.identifiers(key));
+    /// Takes in what an `Addon` object remembers of the past, and nothing else.
+    pub fn recall(&mut self, remembered: &Remembered) {
+        let Remembered { observation, past, overdue_part } = remembered;
+        let key = members::key(&observation.object);
+        if self.objects.get(&key).is_some() && self.pasts.recall(&key, *past) {
+            self.dirty.extend(self.objects.identifiers(&key));
+        }
+        if let Some((part, start)) = overdue_part {
+            let known = self.pasts.recall_part(part, *start, &self.objects);
+            self.dirty.extend(known.iter().flat_map(|key| self.objects.identifiers(key)));
         }
     }
 
@@ -181,8 +185,9 @@ impl Index {
         self.groups.get(identifier).is_some_and(|group| !group.members.is_empty())
     }
 
-    /// How many objects have a past that is kept: those that changed between well and ill lately.
-    pub fn changed_lately(&self) -> usize {
+    /// How many objects have a past that is kept: those that wait, flap, or changed between well and
+    /// ill lately.
+    pub fn pasts(&self) -> usize {
         self.pasts.len()
     }
 
@@ -222,8 +227,11 @@ impl Index {
 
     fn compute(&mut self, identifier: &Identifier, now: Timestamp) -> Change {
         let Some(group) = self.groups.get(identifier) else { return Change::Empty(identifier.clone()) };
-        let due =
-            group.members.iter().filter_map(|key| self.objects.get(key)?.timeline.next_change(now)).min();
+        let next_change = |key: &Key| {
+            let timeline = self.objects.get(key)?.timeline_after(self.pasts.get(key));
+            timeline.next_change(now)
+        };
+        let due = group.members.iter().filter_map(next_change).min();
         let previous = group.due;
         let change = if group.members.is_empty() {
             Change::Empty(identifier.clone())

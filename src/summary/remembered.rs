@@ -2,8 +2,10 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{Membership, Observation, Past, object_key};
 use crate::{
-    api::{ComponentFlapping, ComponentStatus, Identifier},
-    model::{Condition, ConditionStatus, Flapping, Health, Kind, ObjectRef, StatusReporting, Verdict},
+    api::{ComponentCause, ComponentFlapping, ComponentStatus, Identifier},
+    model::{
+        Condition, ConditionStatus, Flapping, Health, Kind, ObjectRef, StatusReporting, Timestamp, Verdict,
+    },
 };
 
 /// A component as an `Addon` object remembers it: what is known of it before its kind was listed, and
@@ -14,14 +16,23 @@ pub struct Remembered {
     pub observation: Observation,
     /// What can't be seen anew.
     pub past: Past,
+    /// An object below it that takes too long, as an [`ObjectRef`] is written, and since when.
+    pub overdue_part: Option<(String, Timestamp)>,
 }
 
 impl Remembered {
     /// What the `Addon` of `identifier` says of `component`. Text in it was cleaned when it was
     /// written, and is cleaned again, since anybody may edit an object.
     pub fn of(identifier: &Identifier, component: &ComponentStatus) -> Self {
-        let past = Past { flapping: component.flapping.as_ref().map(flapping) };
-        Self { observation: observation(identifier, component), past }
+        let observation = observation(identifier, component);
+        let verdict = &observation.timeline.first;
+        let waits = verdict.health == Health::Progressing || verdict.is_overdue();
+        let past = Past {
+            waiting_since: verdict.since.filter(|_| waits),
+            flapping: component.flapping.as_ref().map(flapping),
+        };
+        let overdue_part = component.cause.as_ref().and_then(|cause| overdue_part(cause, verdict));
+        Self { observation, past, overdue_part }
     }
 
     /// The [`object_key`] of the object.
@@ -36,7 +47,16 @@ impl Remembered {
         memberships.extend(other.observation.memberships);
         memberships.sort();
         memberships.dedup_by(|a, b| a.identifier == b.identifier);
+        self.past.join(other.past);
+        self.overdue_part = self.overdue_part.take().or(other.overdue_part);
     }
+}
+
+fn overdue_part(cause: &ComponentCause, verdict: &Verdict) -> Option<(String, Timestamp)> {
+    let said = Verdict { reason: cause.reason.clone(), message: cause.message.clone(), ..verdict.clone() };
+    let start = verdict.since.filter(|_| said.is_overdue())?;
+    let namespace = if cause.namespace.is_empty() { String::new() } else { format!("{}/", cause.namespace) };
+    Some((format!("{} {namespace}{}", cause.kind, cause.name), start))
 }
 
 fn flapping(flapping: &ComponentFlapping) -> Flapping {

@@ -7,7 +7,7 @@ use std::{
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
-use super::compose::describe;
+use super::{compose::describe, past::whole_second};
 use crate::{
     api::{
         AddonCondition, AddonStatus, ComponentCause, ComponentCondition, ComponentFlapping, ComponentStatus,
@@ -207,9 +207,8 @@ fn draft(
     }
 }
 
-/// The API keeps times in whole seconds.
 fn seconds(time: Timestamp) -> Time {
-    Time(Timestamp::from_second(time.as_second()).unwrap_or(time))
+    Time(whole_second(time))
 }
 
 fn counts<C: Borrow<Component>>(components: &[C]) -> Counts {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::*;
-use crate::model::{Flapping, Kind, Later, ObjectRef, Owner, StatusReporting, Timeline};
+use crate::model::{Flapping, Kind, Later, ObjectRef, Owner, SignedDuration, StatusReporting, Timeline};
 
 mod flapping;
 mod grouping;

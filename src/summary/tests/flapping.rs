@@ -78,7 +78,7 @@ fn time_alone_changes_nothing_and_costs_nothing() {
     index.flush(at(5));
     assert_eq!(index.next_due(), None);
     assert_eq!(index.flush(at(100_000)), []);
-    assert_eq!(index.changed_lately(), 1, "what changed once long ago is forgotten");
+    assert_eq!(index.pasts(), 1, "what changed once long ago is forgotten");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_restart_keeps_the_mark_until_the_next_change() {
         if listed_first {
             index.replace(&kind, list, at(50));
             index.flush(at(50));
-            index.recall(&remembered.key(), remembered.past);
+            index.recall(&remembered);
         } else {
             index.remember(remembered, at(50));
             index.replace(&kind, list, at(51));
