@@ -129,10 +129,45 @@ impl Finding {
         self
     }
 
+    /// The same where what counts began at `base`.
+    #[must_use]
+    pub(super) fn overdue_from(mut self, base: Timestamp, patience: SignedDuration) -> Self {
+        self.next = Next::Overdue { base: Some(base), patience };
+        self
+    }
+
     /// Becomes Degraded when it has held for [`GRACE`], which only whoever watches can tell.
     #[must_use]
     pub(super) fn ages(mut self) -> Self {
         self.next = Next::Overdue { base: None, patience: GRACE };
+        self
+    }
+
+    /// What moves may do so for `patience` rather than [`GRACE`].
+    #[must_use]
+    pub(super) fn within(mut self, patience: SignedDuration) -> Self {
+        self.next = match self.next {
+            Next::Stays => Next::Stays,
+            Next::Turns(at, later) => match at.checked_sub(GRACE).and_then(|base| base.checked_add(patience))
+            {
+                Ok(at) => Next::Turns(at, later),
+                Err(_) => Next::Stays,
+            },
+            Next::Overdue { base, .. } => Next::Overdue { base, patience },
+        };
+        self
+    }
+
+    /// What moves may do so for ever.
+    #[must_use]
+    pub(super) fn for_ever(mut self) -> Self {
+        self.next = Next::Stays;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn reason(mut self, reason: &str) -> Self {
+        self.reason = camel_case(reason);
         self
     }
 

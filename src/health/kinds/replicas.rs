@@ -46,6 +46,7 @@ impl Replicas {
     pub(super) fn surplus(&self) -> Finding {
         Finding::progressing("ScalingDown")
             .message(format!("{} replicas run, {} are asked for", self.total, self.desired))
+            .ages()
     }
 
     /// The verdict on a workload of which some replicas aren't available.
@@ -62,6 +63,11 @@ impl Replicas {
             self.unavailable().ages()
         }
     }
+}
+
+/// Whether a ready Pod has to stay so for a while before it is available.
+pub(super) fn settles(subject: Subject) -> bool {
+    int(subject.spec("minReadySeconds")).is_some_and(|seconds| seconds > 0)
 }
 
 /// How many replicas are asked for; one where the spec doesn't say.
