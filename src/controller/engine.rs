@@ -216,6 +216,10 @@ impl Engine {
                     remembered.into_iter().for_each(|component| self.remember(component));
                     self.settle_at = Some(Instant::now());
                     self.recall().await;
+                    if self.stage == Stage::Settled {
+                        // What they remember, before anything is written without it.
+                        self.flush().await;
+                    }
                 }
             }
             Seen::Changed(addon) => self.memory.changed(addon),

@@ -5,6 +5,9 @@ use super::*;
 /// At a second, well or not, at a generation.
 type Change = (i64, bool, i64);
 
+/// How many changes, the first and the last.
+type Mark = (usize, i64, i64);
+
 fn seen(changes: &[Change], index: &mut Index) -> Option<Flapping> {
     let mut shown = None;
     for (second, well, generation) in changes {
@@ -38,7 +41,7 @@ fn to_and_fro(seconds: impl IntoIterator<Item = i64>) -> Vec<Change> {
 
 #[test]
 fn four_changes_within_ten_minutes_are_flapping() {
-    let table: [(&str, Vec<Change>, Option<(usize, i64, i64)>); 9] = [
+    let table: [(&str, Vec<Change>, Option<Mark>); 9] = [
         ("never", to_and_fro([]), None),
         ("a rollout", to_and_fro([10, 60]), None),
         ("three", to_and_fro([10, 20, 30]), None),
