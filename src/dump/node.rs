@@ -78,7 +78,7 @@ impl<'de> Visitor<'de> for Nodes {
         let mut items = None;
         while let Some(key) = access.next_key::<String>()? {
             match key.as_str() {
-                "apiVersion" | "kind" | "metadata" | "spec" | "status" => {
+                "apiVersion" | "kind" | "metadata" | "spec" | "status" | "webhooks" => {
                     fields.insert(key, access.next_value()?);
                 }
                 "items" => items = Some(access.next_value()?),

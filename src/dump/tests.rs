@@ -340,7 +340,7 @@ fn many_values_in_a_line_each_are_within_bounds() {
     let text: String = (0..50_000).map(|n| line(n) + "\r\n").collect();
     let dump = read(format!("{text}{{\"kind\":\"Pod\",\"metadata\":{{\"name\":\"last\"}}}}"));
     assert_eq!(dump.objects.len(), 50_000);
-    assert!(problems(&dump)[0].starts_with("dump.yaml:50001 (document 50001): "), "{:?}", dump.problems);
+    assert!(problems(&dump)[0].starts_with("dump.yaml:50000 (document 50001): "), "{:?}", dump.problems);
 }
 
 #[test]
