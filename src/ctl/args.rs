@@ -150,6 +150,11 @@ pub(super) struct HealthArgs {
     #[arg(short = 'f', long = "filename", value_name = "FILE|DIR|-", required = true)]
     pub files: Vec<PathBuf>,
 
+    /// Rules that go before the built-in ones: a folder with .yaml files of rules or StatusRules, or
+    /// one such file; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub rules: Vec<PathBuf>,
+
     /// How to print: wide gives an object a line, json gives it one in the order of the input
     #[arg(short, long, value_enum, default_value_t = Verdicts::Table, value_name = "FORMAT")]
     pub output: Verdicts,

@@ -10,6 +10,7 @@ use super::Exit;
 use crate::{
     api::LabelPrefix,
     dump::{Dump, Keep, Problem, Reader},
+    health::Rules,
     model::Timestamp,
     summary::{Census, Observation},
 };
@@ -40,7 +41,9 @@ pub(super) fn read(
     let mut dump = finish(reader, paths, stdin);
     let taken = taken(&dump, now);
     let report = Report::of(&mut dump);
-    let observations = dump.objects.iter().filter_map(|object| Observation::of(object, prefix)).collect();
+    let rules = Rules::builtin();
+    let observations =
+        dump.objects.iter().filter_map(|object| Observation::of(object, prefix, &rules)).collect();
     FromFiles { census: Census { observations, links: dump.links, ..Census::default() }, taken, report }
 }
 

@@ -11,12 +11,13 @@ use super::{
     age::age,
     args::{HealthArgs, Moment, Verdicts},
     files::{self, Report},
+    rules,
     table::{Cell, NONE, Table},
     wrap::wrap,
 };
 use crate::{
     dump::Reader,
-    health::judge,
+    health::{Rules, judge},
     model::{Health, Object, ObjectRef, Timeline, Timestamp, Verdict},
 };
 
@@ -33,13 +34,14 @@ struct Judged {
 
 /// `addonctl health`.
 pub(super) fn run(args: &HealthArgs, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
+    let (rules, faults) = rules::read(&args.rules);
     let mut judged = Vec::new();
-    let reader = Reader::each(|object| judged.push(Judged::new(object)));
+    let reader = Reader::each(|object| judged.push(Judged::new(object, &rules)));
     let mut dump = files::finish(reader, &args.files, io.stdin);
     for judged in &mut judged {
         if let Some(mut object) = judged.open.take() {
             dump.definitions.tell(&mut object);
-            *judged = Judged::new(*object);
+            *judged = Judged::new(*object, &rules);
         }
     }
     let now = match args.now {
@@ -69,12 +71,13 @@ pub(super) fn run(args: &HealthArgs, colour: bool, io: &mut Io<'_>) -> Result<Ex
         report.extent(io.stderr)?;
     }
     report.problems(io.stderr)?;
-    Ok(report.exit())
+    faults.iter().try_for_each(|fault| writeln!(io.stderr, "error: {fault}"))?;
+    Ok(if faults.is_empty() { report.exit() } else { Exit::Failure })
 }
 
 impl Judged {
-    fn new(object: Object) -> Self {
-        let timeline = judge(&object).timeline;
+    fn new(object: Object, rules: &Rules) -> Self {
+        let timeline = judge(&object, rules).timeline;
         let reference = object.reference.clone();
         let has_status = object.status.as_object().is_some_and(|status| !status.is_empty());
         Self { reference, timeline, open: (!has_status).then(|| Box::new(object)) }

@@ -13,6 +13,7 @@ mod health;
 mod list;
 mod live;
 mod output;
+mod rules;
 mod server;
 mod table;
 mod wrap;

@@ -13,7 +13,11 @@ struct Output {
 }
 
 fn judged(input: &str, output: Verdicts, now: Option<Moment>) -> Output {
-    let args = HealthArgs { files: vec![PathBuf::from("-")], output, no_headers: false, now };
+    let files = vec![PathBuf::from("-")];
+    answer(input, &HealthArgs { files, rules: Vec::new(), output, no_headers: false, now })
+}
+
+fn answer(input: &str, args: &HealthArgs) -> Output {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut io = Io {
         stdin: &mut input.as_bytes(),
@@ -23,7 +27,7 @@ fn judged(input: &str, output: Verdicts, now: Option<Moment>) -> Output {
         columns: Some(80),
         now: "2026-01-01T00:00:00Z".parse().unwrap(),
     };
-    let exit = run(&args, false, &mut io).expect("an answer");
+    let exit = run(args, false, &mut io).expect("an answer");
     Output { exit, stdout: String::from_utf8(stdout).unwrap(), stderr: String::from_utf8(stderr).unwrap() }
 }
 
@@ -168,4 +172,38 @@ fn many_objects_take_no_more_than_their_share() {
         let header = usize::from(output != Verdicts::Json);
         assert_eq!(judged(&input, output, None).stdout.lines().count(), 5_000 + header);
     }
+}
+
+#[test]
+fn rules_of_a_folder_go_first_and_faults_in_them_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let object = "{apiVersion: reefs.example/v1, kind: Reef, metadata: {name: a}, status: {tide: low}}";
+    let rule = "- match: {group: reefs.example, kind: Reef}\n  rows:\n  - {verdict: Degraded, reason: Dry, if: [{path: status.tide, in: [low]}]}\n";
+    std::fs::write(folder.path().join("a.yaml"), rule).expect("a file");
+    let args = HealthArgs {
+        files: vec![PathBuf::from("-")],
+        rules: vec![folder.path().to_owned()],
+        output: Verdicts::Json,
+        no_headers: false,
+        now: None,
+    };
+    let output = answer(object, &args);
+    let line: Value = serde_json::from_str(&output.stdout).expect("JSON");
+    assert_eq!((output.exit, &*output.stderr), (Exit::Success, ""));
+    assert_eq!((&line["health"], &line["reason"]), (&"Degraded".into(), &"Dry".into()));
+    assert_eq!(line["rule"], "rules/reefs.example.Reef#1");
+
+    std::fs::write(
+        folder.path().join("b.yaml"),
+        "\n- match: {group: reefs.example}\n  rows: [{verdict: Fine}]\n",
+    )
+    .expect("a file");
+    std::fs::write(folder.path().join("c.yaml"), "\n\n- rows: []\n").expect("a file");
+    let output = answer(object, &args);
+    assert_eq!(output.exit, Exit::Failure);
+    let faults: Vec<&str> = output.stderr.lines().collect();
+    assert_eq!(faults.len(), 2, "{faults:?}");
+    assert!(faults[0].starts_with("error: ") && faults[0].contains("b.yaml:3: "), "{faults:?}");
+    assert!(faults[1].contains("c.yaml:3: "), "{faults:?}");
+    assert!(output.stdout.contains("Dry"));
 }
