@@ -16,8 +16,6 @@ pub(super) struct Finding {
     pub(super) message: String,
     pub(super) since: Option<Timestamp>,
     pub(super) superseded: bool,
-    /// How long it may last was said for it, and not for its kind.
-    pub(super) has_deadline: bool,
     next: Next,
 }
 
@@ -41,7 +39,6 @@ impl Finding {
             message: String::new(),
             since: None,
             superseded: false,
-            has_deadline: false,
             next: Next::Stays,
         }
     }
@@ -149,7 +146,6 @@ impl Finding {
     /// What moves may do so for `patience` rather than [`GRACE`].
     #[must_use]
     pub(super) fn within(mut self, patience: SignedDuration) -> Self {
-        self.has_deadline = true;
         self.next = match self.next {
             Next::Stays => Next::Stays,
             Next::Turns(at, later) => match at.checked_sub(GRACE).and_then(|base| base.checked_add(patience))
@@ -165,7 +161,6 @@ impl Finding {
     /// What moves may do so for ever.
     #[must_use]
     pub(super) fn for_ever(mut self) -> Self {
-        self.has_deadline = true;
         self.next = Next::Stays;
         self
     }
