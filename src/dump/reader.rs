@@ -14,13 +14,15 @@ use super::{
     split,
     unique::Unique,
 };
-use crate::model::{Object, Timestamp, text};
+use crate::model::{Event, Object, Timestamp, text};
 
 /// What was read.
 #[derive(Debug, Default)]
 pub struct Dump {
     /// The wanted objects, each once.
     pub objects: Vec<Object>,
+    /// What Events report, where they are wanted.
+    pub events: Vec<Event>,
     /// Of the others, those that another object controls: the `uid` of each and of its controller.
     pub links: Vec<(Box<str>, Box<str>)>,
     /// What could not be read.
@@ -42,12 +44,25 @@ pub struct Reader<W> {
     dump: Dump,
     unique: Unique,
     kinds: Kinds,
+    events: bool,
 }
 
 impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<W> {
     /// A reader that keeps the objects for whose labels `wanted` is true.
     pub fn new(wanted: W) -> Self {
-        Self { wanted, dump: Dump::default(), unique: Unique::default(), kinds: Kinds::default() }
+        Self {
+            wanted,
+            dump: Dump::default(),
+            unique: Unique::default(),
+            kinds: Kinds::default(),
+            events: false,
+        }
+    }
+
+    /// The same reader, which also keeps what Events report.
+    #[must_use]
+    pub fn with_events(self) -> Self {
+        Self { events: true, ..self }
     }
 
     /// Reads a file, whatever its name, or every `.yaml`, `.yml` and `.json` file below a folder.
@@ -153,11 +168,12 @@ impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<W> {
                 return self.unusable(&mapping, api_version.as_deref(), kind.as_deref(), item, place);
             }
         };
-        let Mapping { raw, namespaced, resource_version, newest, odd_labels, .. } = mapping;
+        let Mapping { raw, namespaced, resource_version, newest, odd_labels, event, .. } = mapping;
         let Some(object) = raw.into_object(self.kinds.kind(&api_version, &kind, namespaced)) else {
             self.dump.skipped += 1;
             return;
         };
+        self.dump.events.extend(event.filter(|_| self.events));
         self.dump.seen += 1;
         self.dump.taken = self.dump.taken.max(newest);
         for key in odd_labels {

@@ -1,0 +1,42 @@
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod bounds;
+mod references;
+mod workloads;
+
+use super::{
+    shim::Rules,
+    testing::{Lab, at},
+    *,
+};
+
+/// The clock of the tables.
+const NOW: &str = "2025-03-01T10:00:30Z";
+
+/// The tree below the first object of `yaml`.
+async fn tree(lab: &Lab, root: &crate::model::Object, rules: &Rules, limits: Limits) -> Step {
+    explain(lab, root, rules, limits, at(NOW)).await
+}
+
+/// From the first object below the component to the last cause, a line each, and `=` with the evidence.
+fn chain(step: &Step) -> Vec<String> {
+    let explanation = step.explanation();
+    let steps = explanation.steps.iter();
+    let mut lines: Vec<String> =
+        steps.map(|cause| format!("{} {}: {}", cause.object, cause.reason, cause.message)).collect();
+    lines.extend(explanation.evidence.map(|verdict| format!("= {} {}", verdict.health, verdict.reason)));
+    lines.extend(explanation.incomplete.map(|gaps| format!("? {gaps}")));
+    lines
+}
+
+async fn explained(yaml: &str) -> Vec<String> {
+    let (lab, objects) = Lab::of(yaml);
+    chain(&tree(&lab, &objects[0], &Rules::default(), Limits::BEST).await)
+}
+
+/// Checks that each line begins as is expected.
+#[track_caller]
+fn assert_chain(actual: &[String], expected: &[&str]) {
+    let fits = actual.len() == expected.len() && actual.iter().zip(expected).all(|(a, e)| a.starts_with(e));
+    assert!(fits, "expected {expected:#?}\nactual {actual:#?}");
+}
