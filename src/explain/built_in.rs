@@ -3,15 +3,17 @@
 use serde_json::Value;
 
 use super::{
+    State,
     lead::{Bond, DefaultReference, Lead, Listing, Named, Pick, Target, is_name},
     selector::Selector,
 };
-use crate::model::{GroupKind, Health, Object, ObjectRef, Verdict, decode::text_at};
+use crate::model::{GroupKind, Health, Object, ObjectRef, decode::text_at};
 
 const API_SERVICES: &str = "apiregistration.k8s.io";
+const GATEWAY: &str = "gateway.networking.k8s.io";
 
 /// The objects in which the cause may lie that `object` is as `verdict` says.
-pub(super) fn leads(object: &Object, verdict: &Verdict) -> Vec<Lead> {
+pub(super) fn leads(object: &Object, state: State<'_>) -> Vec<Lead> {
     let reference = &object.reference;
     match (&*reference.kind.group, &*reference.kind.kind) {
         ("apps", "Deployment") => {
@@ -31,9 +33,9 @@ pub(super) fn leads(object: &Object, verdict: &Verdict) -> Vec<Lead> {
             pick: Pick::Ended,
             ..Lead::made("its Job", "batch", "Job", reference, Selector::default())
         }],
-        ("", "Pod") => pod(object, verdict),
+        ("", "Pod") => pod(object, state),
         ("", "PersistentVolumeClaim") => claim(object),
-        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler(object, verdict),
+        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler(object, state),
         ("policy", "PodDisruptionBudget") => {
             Selector::of(object.spec.get("selector")).map(|by| selected(reference, by)).into_iter().collect()
         }
@@ -41,44 +43,50 @@ pub(super) fn leads(object: &Object, verdict: &Verdict) -> Vec<Lead> {
             object.spec.get("service").and_then(|service| behind(service, reference)).into_iter().collect()
         }
         // Whether it has an address doesn't depend on its pods.
-        ("", "Service") if verdict.health != Health::Healthy => Vec::new(),
+        ("", "Service") if state.health() != Health::Healthy => Vec::new(),
         ("", "Service") => {
             let selector = Selector::of_labels(object.spec.get("selector")).filter(|by| !by.is_empty());
             selector.map(|by| selected(reference, by)).into_iter().collect()
         }
+        (GATEWAY, "Gateway") => {
+            let class = text_at(&object.spec, "gatewayClassName").filter(|class| is_name(class));
+            let lead = |class| Lead::needs("its class", Named::new(GATEWAY, "GatewayClass", "", class));
+            class.map(lead).into_iter().collect()
+        }
+        (GATEWAY, _) => parents(object),
         _ => Vec::new(),
     }
 }
 
 /// Whether what controllers reported in events may be the cause.
-pub(super) fn asks_events(object: &Object, verdict: &Verdict) -> bool {
+pub(super) fn asks_events(object: &Object, state: State<'_>) -> bool {
     let kind = &object.reference.kind;
     match (&*kind.group, &*kind.kind) {
         // The scheduler's reason is a condition.
-        ("", "Pod") => is_stuck(verdict) && !is_unscheduled(verdict),
+        ("", "Pod") => is_stuck(state) && !is_unscheduled(state),
         ("apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
         | ("", "ReplicationController" | "PersistentVolumeClaim")
         | ("batch", "Job") => true,
         // What fails says why itself.
-        _ => verdict.health != Health::Degraded,
+        _ => state.health() != Health::Degraded,
     }
 }
 
 /// Whether an object in this state is only a link to what lies behind it, and explains nothing by
 /// itself: what it says is what its owner says already, or what any start looks like.
-pub(super) fn is_link(object: &ObjectRef, verdict: &Verdict) -> bool {
+pub(super) fn is_link(object: &ObjectRef, state: State<'_>) -> bool {
     match (&*object.kind.group, &*object.kind.kind) {
         ("apps", "ReplicaSet") | ("", "ReplicationController") | ("batch", "Job") => {
-            verdict.health != Health::Degraded
+            state.health() != Health::Degraded
         }
-        ("", "Pod") => verdict.health != Health::Degraded && !is_unscheduled(verdict),
-        ("", "PersistentVolumeClaim") => verdict.reason == "WaitingForConsumer",
+        ("", "Pod") => state.health() != Health::Degraded && !is_unscheduled(state),
+        ("", "PersistentVolumeClaim") => state.reason == "WaitingForConsumer",
         _ => false,
     }
 }
 
 /// A pod that waits, other than for a container that can't start or crashes: that is the last cause.
-fn is_stuck(verdict: &Verdict) -> bool {
+fn is_stuck(state: State<'_>) -> bool {
     const REASONS: [&str; 6] = [
         "ContainersNotInitialized",
         "ContainersNotReady",
@@ -87,11 +95,11 @@ fn is_stuck(verdict: &Verdict) -> bool {
         "ReadinessGatesNotReady",
         "Ready",
     ];
-    verdict.health == Health::Unknown || is_unscheduled(verdict) || REASONS.contains(&verdict.reason.as_str())
+    state.health() == Health::Unknown || is_unscheduled(state) || REASONS.contains(&state.reason)
 }
 
-fn is_unscheduled(verdict: &Verdict) -> bool {
-    matches!(verdict.reason.as_str(), "Unschedulable" | "SchedulingGated" | "SchedulerError")
+fn is_unscheduled(state: State<'_>) -> bool {
+    matches!(state.reason, "Unschedulable" | "SchedulingGated" | "SchedulerError")
 }
 
 fn selector(object: &Object) -> Selector {
@@ -110,8 +118,8 @@ fn selected(by: &ObjectRef, selector: Selector) -> Lead {
     Lead { lacking, ..Lead::new("a pod that it selects", Target::Many(listing), Bond::Made) }
 }
 
-fn pod(pod: &Object, verdict: &Verdict) -> Vec<Lead> {
-    if !is_stuck(verdict) {
+fn pod(pod: &Object, state: State<'_>) -> Vec<Lead> {
+    if !is_stuck(state) {
         return Vec::new();
     }
     let reference = &pod.reference;
@@ -158,14 +166,14 @@ const METRICS: [(&str, &str, &[&str]); 3] = [
     ),
 ];
 
-fn autoscaler(autoscaler: &Object, verdict: &Verdict) -> Vec<Lead> {
+fn autoscaler(autoscaler: &Object, state: State<'_>) -> Vec<Lead> {
     let reference = &autoscaler.reference;
     let default = DefaultReference { group: "", kind: None, namespace: &reference.namespace };
     let target =
         autoscaler.spec.get("scaleTargetRef").and_then(|target| Named::of_reference(target, &default));
     let target = target.map(|target| Lead::needs("what it scales", target));
-    let by_message = METRICS.iter().find(|(name, ..)| verdict.message.contains(name));
-    let by_reason = || METRICS.iter().find(|(_, reasons, _)| reasons.split(' ').any(|r| r == verdict.reason));
+    let by_message = METRICS.iter().find(|(name, ..)| state.verdict.message.contains(name));
+    let by_reason = || METRICS.iter().find(|(_, reasons, _)| reasons.split(' ').any(|r| r == state.reason));
     let metrics = by_message.or_else(by_reason).map(|(_, _, names)| {
         let mut named = Named::new(API_SERVICES, "APIService", "", "");
         named.names = names.iter().map(|name| (*name).to_owned()).collect();
@@ -174,9 +182,21 @@ fn autoscaler(autoscaler: &Object, verdict: &Verdict) -> Vec<Lead> {
     metrics.into_iter().chain(target).collect()
 }
 
+/// What a route or a set of listeners is attached to.
+fn parents(object: &Object) -> Vec<Lead> {
+    let default =
+        DefaultReference { group: GATEWAY, kind: Some("Gateway"), namespace: &object.reference.namespace };
+    let references = object.spec.get("parentRefs").and_then(Value::as_array).into_iter().flatten();
+    let references = references.chain(object.spec.get("parentRef"));
+    references
+        .filter_map(|parent| Named::of_reference(parent, &default))
+        .map(|parent| Lead::new("what it is attached to", Target::One(parent), Bond::Refers))
+        .collect()
+}
+
 /// The Service that a `{namespace, name}` names.
 fn behind(service: &Value, of: &ObjectRef) -> Option<Lead> {
     let default = DefaultReference { group: "", kind: Some("Service"), namespace: &of.namespace };
-    let named = Named::of_reference(service, &default)?;
+    let named = Named::of_reference(service, &default).filter(|_| service.is_object())?;
     Some(Lead::new("the Service behind it", Target::One(named), Bond::Through))
 }

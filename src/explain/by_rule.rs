@@ -11,21 +11,21 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    field,
+    State, field,
     lead::{Bond, DefaultReference, Lead, Listing, Named, Target},
     mention,
     selector::Selector,
 };
 use crate::{
     explain::shim::CauseRule,
-    model::{GroupKind, Health, Object, Verdict, decode::text_at},
+    model::{GroupKind, Health, Object, decode::text_at},
 };
 
 /// The most objects that one row leads to.
 const MOST: usize = 10;
 
-/// The objects in which the cause may lie that `object` is as `verdict` says.
-pub(super) fn leads(object: &Object, verdict: &Verdict, rule: &CauseRule) -> Vec<Lead> {
+/// The objects in which the cause may lie that `object` is in this state.
+pub(super) fn leads(object: &Object, state: State<'_>, rule: &CauseRule) -> Vec<Lead> {
     let mut leads = Vec::new();
     if let Some(path) = &rule.at {
         leads.extend(references(object, rule, path));
@@ -36,7 +36,7 @@ pub(super) fn leads(object: &Object, verdict: &Verdict, rule: &CauseRule) -> Vec
         leads.push(listed(object, rule, kind));
     }
     if rule.named {
-        let messages = messages(object).chain([verdict.message.as_str()]);
+        let messages = messages(object).chain([state.verdict.message.as_str()]);
         let named = mention::named(messages, &object.reference.namespace).into_iter();
         leads
             .extend(named.map(|named| Lead::new("named in its message", Target::One(named), Bond::Mentions)));

@@ -33,8 +33,8 @@ impl Candidate {
         }
     }
 
-    /// Whether it may explain an object that is as `above` says.
-    fn may_explain(&self, above: &Verdict, now: Timestamp) -> bool {
+    /// Whether it may explain an object whose health is `above`.
+    fn may_explain(&self, above: Health, now: Timestamp) -> bool {
         let Found::Object(_, judgement) = &self.found else { return self.bond.tells_by_absence() };
         if judgement.superseded && self.pick != Pick::Ended {
             return false;
@@ -45,7 +45,7 @@ impl Candidate {
             Bond::Through => true,
             Bond::Made | Bond::Needs => is_ill(health) || is_stuck(verdict),
             Bond::Refers | Bond::Mentions => {
-                let is_enough = above.health != Health::Degraded || health == Health::Degraded;
+                let is_enough = above != Health::Degraded || health == Health::Degraded;
                 (is_ill(health) && is_enough) || is_stuck(verdict)
             }
         }
@@ -66,9 +66,9 @@ impl Candidate {
     }
 }
 
-/// Those that may explain an object that is as `above` says, the likeliest first: the worst, then in
+/// Those that may explain an object whose health is `above`, the likeliest first: the worst, then in
 /// the order of the leads, then by name.
-pub(super) fn likeliest(mut candidates: Vec<Candidate>, above: &Verdict, now: Timestamp) -> Vec<Candidate> {
+pub(super) fn likeliest(mut candidates: Vec<Candidate>, above: Health, now: Timestamp) -> Vec<Candidate> {
     candidates.retain(|candidate| candidate.may_explain(above, now));
     candidates.sort_by(|a, b| {
         let key = |c: &Candidate| (c.rank(now), c.lead, Reverse(c.created()));

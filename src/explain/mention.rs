@@ -63,7 +63,8 @@ fn kind_and_group(word: &str) -> Option<(&str, Option<&str>)> {
 
 fn named_in(group: Option<&str>, kind: &str, namespace: &str, name: &str) -> Option<Named> {
     let lower = |text: &str| is_name(text) && !text.bytes().any(|b| b.is_ascii_uppercase());
-    (lower(name) && (namespace.is_empty() || lower(namespace))).then(|| Named {
+    let lettered = name.bytes().any(|b| b.is_ascii_lowercase());
+    (lower(name) && lettered && (namespace.is_empty() || lower(namespace))).then(|| Named {
         group: group.map(str::to_owned),
         kind: kind.to_owned(),
         namespace: namespace.to_owned(),

@@ -38,4 +38,5 @@ pub use selector::Selector;
 pub use server::Server;
 pub use source::{Lookup, Part, Refusal, Source};
 pub use step::{Gap, Says, Step};
+use walk::State;
 pub use walk::{Limits, explain};

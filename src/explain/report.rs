@@ -1,17 +1,16 @@
 //! What controllers reported in events.
 
-use k8s_openapi::jiff::SignedDuration;
-
-use crate::model::{Event, Health, Timestamp, Verdict};
+use super::walk::State;
+use crate::model::{Event, Health, SignedDuration, Timestamp};
 
 /// What was reported longer ago says nothing about now. Whoever still fails says so again.
 const FRESH: SignedDuration = SignedDuration::from_mins(30);
 
-/// Of the events about an object that is as `verdict` says the newest that tells of a failure, where it
+/// Of the events about an object in this state the newest that tells of a failure, where it
 /// tells more than the verdict.
-pub(super) fn telling(events: Vec<Event>, verdict: &Verdict, now: Timestamp) -> Option<Event> {
+pub(super) fn telling(events: Vec<Event>, state: State<'_>, now: Timestamp) -> Option<Event> {
     let is_fresh = |event: &Event| event.last.is_none_or(|last| now.duration_since(last) <= FRESH);
-    let is_known = |event: &Event| verdict.health == Health::Degraded && event.reason == verdict.reason;
+    let is_known = |event: &Event| state.health() == Health::Degraded && event.reason == state.reason;
     events.into_iter().filter(|event| weight(event) > 0 && is_fresh(event) && !is_known(event)).max_by(
         |a, b| {
             let key = |event: &Event| (weight(event) > 1, event.last);

@@ -11,7 +11,25 @@ use super::{
     lead::{Bond, Lead, Target},
     report::telling,
 };
-use crate::model::{Object, ObjectRef, Timestamp, Verdict};
+use crate::model::{Health, Object, ObjectRef, Timeline, Timestamp, Verdict};
+
+/// How an object is.
+#[derive(Clone, Copy)]
+pub(super) struct State<'a> {
+    pub(super) verdict: &'a Verdict,
+    /// Why, also where the verdict says that it has been so for too long.
+    pub(super) reason: &'a str,
+}
+
+impl<'a> State<'a> {
+    fn at(timeline: &'a Timeline, now: Timestamp) -> Self {
+        Self { verdict: timeline.at(now), reason: &timeline.first.reason }
+    }
+
+    pub(super) fn health(self) -> Health {
+        self.verdict.health
+    }
+}
 
 /// How far an explanation goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +61,11 @@ pub async fn explain<S: Source>(
 ) -> Step {
     let mut walk = Walk { source, rules, limits, now, visited: HashSet::new(), looked: 0 };
     walk.visited.insert(Visited::of(&object.reference));
-    let verdict = rules.judge(object).timeline.at(now).clone();
-    let mut step = Step::new(object.reference.clone(), "".into(), Says::Verdict(verdict.clone()));
-    if is_ill(verdict.health) {
-        walk.below(&mut step, object, &verdict, 0).await;
+    let timeline = rules.judge(object).timeline;
+    let state = State::at(&timeline, now);
+    let mut step = Step::new(object.reference.clone(), "".into(), Says::Verdict(state.verdict.clone()));
+    if is_ill(state.health()) {
+        walk.below(&mut step, object, state, 0).await;
     }
     step
 }
@@ -72,16 +91,16 @@ impl Visited {
 }
 
 impl<S: Source> Walk<'_, S> {
-    /// Adds to `step` what lies below its object, which is as `verdict` says.
+    /// Adds to `step` what lies below its object, which is in this state.
     fn below<'b>(
         &'b mut self,
         step: &'b mut Step,
         object: &'b Object,
-        verdict: &'b Verdict,
+        state: State<'b>,
         depth: usize,
     ) -> BoxFuture<'b, ()> {
         async move {
-            let leads = self.leads(object, verdict);
+            let leads = self.leads(object, state);
             let mut candidates = Vec::new();
             let mut nothing = None;
             for (place, lead) in leads.iter().enumerate() {
@@ -102,7 +121,7 @@ impl<S: Source> Walk<'_, S> {
                     listed,
                 }));
             }
-            for candidate in likeliest(candidates, verdict, self.now) {
+            for candidate in likeliest(candidates, state.health(), self.now) {
                 if step.below.len() == self.limits.breadth {
                     break;
                 }
@@ -113,18 +132,18 @@ impl<S: Source> Walk<'_, S> {
                 let says = Says::Lacks { reason: "NothingSelected", message: message.to_owned() };
                 step.below.push(Step::new(object.reference.clone(), "".into(), says));
             }
-            if step.below.is_empty() && asks_events(object, verdict) {
-                self.report(step, verdict).await;
+            if step.below.is_empty() && asks_events(object, state) {
+                self.report(step, state).await;
             }
         }
         .boxed()
     }
 
-    fn leads(&self, object: &Object, verdict: &Verdict) -> Vec<Lead> {
+    fn leads(&self, object: &Object, state: State<'_>) -> Vec<Lead> {
         let kind = &object.reference.kind;
-        let mut leads = built_in::leads(object, verdict);
+        let mut leads = built_in::leads(object, state);
         let rules = self.rules.causes(&kind.group, &kind.kind);
-        leads.extend(rules.flat_map(|rule| by_rule::leads(object, verdict, rule)));
+        leads.extend(rules.flat_map(|rule| by_rule::leads(object, state, rule)));
         leads
     }
 
@@ -190,10 +209,10 @@ impl<S: Source> Walk<'_, S> {
         if listed && !self.may_look(step) {
             return;
         }
-        let verdict = judgement.timeline.at(self.now).clone();
-        let mut found = Step::new(object.reference.clone(), via, Says::Verdict(verdict.clone()));
-        self.below(&mut found, &object, &verdict, depth).await;
-        let is_link = bond == Bond::Through || is_link(&object.reference, &verdict);
+        let state = State::at(&judgement.timeline, self.now);
+        let mut found = Step::new(object.reference.clone(), via, Says::Verdict(state.verdict.clone()));
+        self.below(&mut found, &object, state, depth).await;
+        let is_link = bond == Bond::Through || is_link(&object.reference, state);
         if is_link && found.below.is_empty() {
             found.gaps.into_iter().for_each(|gap| step.miss(gap));
         } else {
@@ -202,10 +221,10 @@ impl<S: Source> Walk<'_, S> {
     }
 
     /// Adds what was reported last about the object of `step`, where that tells more than its verdict.
-    async fn report(&mut self, step: &mut Step, verdict: &Verdict) {
+    async fn report(&mut self, step: &mut Step, state: State<'_>) {
         match self.source.events(&step.object).await {
             Ok(Part { items, .. }) => {
-                if let Some(event) = telling(items, verdict, self.now) {
+                if let Some(event) = telling(items, state, self.now) {
                     let event =
                         Step::new(step.object.clone(), "reported about it".into(), Says::Event(event));
                     step.below.push(event);

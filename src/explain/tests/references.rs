@@ -49,8 +49,8 @@ status: {conditions: [{type: Available, status: 'False', reason: MissingEndpoint
 ---
 ";
     let yaml = yaml + service;
-    let api = "APIService v1beta1.metrics.k8s.io MissingEndpoints";
-    let evidence = "= Degraded MissingEndpoints";
+    let api = "APIService v1beta1.metrics.k8s.io ProgressDeadlineExceeded: for more than 10 minutes: MissingEndpoints";
+    let evidence = "= Degraded ProgressDeadlineExceeded";
     assert_chain(&explained(&yaml).await, &[api, "Service kube-system/metrics-server NotFound", evidence]);
     let yaml = yaml
         + "
@@ -249,7 +249,7 @@ status: {desiredNumberScheduled: 2}
     let (lab, objects) = Lab::of(&yaml);
     let chain = chain(&tree(&lab, &objects[0], &rules, Limits::BEST).await);
     // Both are Progressing; the order is that of the references, the worst first.
-    assert_chain(&chain, &["DaemonSet lab/web PodsUnavailable"]);
+    assert_chain(&chain, &["DaemonSet lab/web RollingOut"]);
     let asked: Vec<String> = lab.asked().into_keys().collect();
     assert_eq!(asked, ["DaemonSet", "Deployment", "Event", "Pod"]);
 }
