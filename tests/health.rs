@@ -5,7 +5,7 @@
 use std::{env, fs, path::PathBuf, sync::Arc};
 
 use addons::{
-    health::{Judgement, judge},
+    health::{Judgement, Rules, judge},
     model::{Health, Kind, Object, StatusReporting, Timestamp, decode::Raw},
 };
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ struct Case {
 impl Case {
     fn health(&self) -> Health {
         let object = object_of(&self.object, StatusReporting::Unsaid).expect("an object");
-        let timeline = judge(&object).timeline;
+        let timeline = judge(&object, &Rules::builtin()).timeline;
         self.now.map_or(&timeline.first, |now| timeline.at(now)).health
     }
 
@@ -132,7 +132,7 @@ fn peers_suites() {
             let (Some(mapped), None) = (peer.mapped, peer.needs_related) else { continue };
             let Some(object) = object_of(&peer.object, StatusReporting::Unsaid) else { continue };
             all += 1;
-            agreed += usize::from(judge(&object).timeline.first.health.as_str() == mapped);
+            agreed += usize::from(judge(&object, &Rules::builtin()).timeline.first.health.as_str() == mapped);
         }
         println!("{suite}: {agreed} of {all} agree");
         assert!(agreed >= floor, "{suite}: {agreed} of {all} agree, {floor} did");
@@ -290,9 +290,9 @@ proptest! {
 
     #[test]
     fn any_object_gets_one_answer(kind in kind(), spec in json_value(), status in json_value()) {
-        let judgement = judge(&object(kind, &spec, &status));
+        let judgement = judge(&object(kind, &spec, &status), &Rules::builtin());
         sound(&judgement);
-        prop_assert_eq!(&judgement, &judge(&object(kind, &spec, &status)));
+        prop_assert_eq!(&judgement, &judge(&object(kind, &spec, &status), &Rules::builtin()));
     }
 
     #[test]
@@ -304,8 +304,8 @@ proptest! {
         let status = |conditions: &[Value]| json!({"observedGeneration": 2, "replicas": replicas, "availableReplicas": replicas,
             "updatedReplicas": 2, "desiredNumberScheduled": 2, "phase": "Running", "conditions": conditions});
         let spec = json!({"replicas": 2, "service": {}});
-        let judgement = judge(&object(kind, &spec, &status(&listed)));
+        let judgement = judge(&object(kind, &spec, &status(&listed)), &Rules::builtin());
         sound(&judgement);
-        prop_assert_eq!(judgement, judge(&object(kind, &spec, &status(&shuffled))));
+        prop_assert_eq!(judgement, judge(&object(kind, &spec, &status(&shuffled)), &Rules::builtin()));
     }
 }

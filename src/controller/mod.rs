@@ -33,6 +33,7 @@ pub use self::{log::init as init_log, options::Options};
 use crate::{
     connect,
     discover::Selection,
+    health::{Rules, SharedRules},
     metrics::Metrics,
     publish::{Limits, Publisher},
     serve::{self, Listen, Pulse, Readiness},
@@ -98,6 +99,7 @@ impl Controller {
     fn begin(self, stop: &CancellationToken) -> JoinSet<&'static str> {
         let Self { options, listener, client, .. } = self;
         let prefix = options.label_prefix;
+        let rules = SharedRules::new(Rules::builtin().into());
         let board = Arc::new(Board::default());
         let metrics = Metrics::default();
         let pulse = Pulse::default();
@@ -112,12 +114,19 @@ impl Controller {
         let serving = serve::run(listener, state, stop.clone());
 
         let selection = Selection::new(options.include, options.exclude);
-        let fleet = Fleet::new(client.clone(), selection, prefix.clone(), metrics.clone(), report);
+        let fleet = Fleet::new(
+            client.clone(),
+            selection,
+            prefix.clone(),
+            Arc::clone(&rules),
+            metrics.clone(),
+            report,
+        );
         let watching = fleet.run(discovered, stop.clone());
 
         let kind = Arc::new(addon_kind());
         let feed = Feed::new(client.clone(), Arc::clone(&kind), metrics.watch(&kind));
-        let reader = AddonReader::new(prefix.clone());
+        let reader = AddonReader::new(prefix.clone(), Arc::clone(&rules));
         let addon_turns = Turns::new(1);
         let following = follow(feed, reader, addon_news, addon_turns.clone(), stop.clone());
 

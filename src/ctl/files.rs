@@ -9,6 +9,7 @@ use super::Exit;
 use crate::{
     api::LabelPrefix,
     dump::{Problem, Reader},
+    health::Rules,
     model::Timestamp,
     summary::{Census, Observation},
 };
@@ -44,7 +45,9 @@ pub(super) fn read(
         }
     }
     let dump = reader.finish();
-    let observations = dump.objects.iter().filter_map(|object| Observation::of(object, prefix)).collect();
+    let rules = Rules::builtin();
+    let observations =
+        dump.objects.iter().filter_map(|object| Observation::of(object, prefix, &rules)).collect();
     FromFiles {
         census: Census { observations, links: dump.links, ..Census::default() },
         // Where no object tells any time, no verdict depends on it: then the answer must not

@@ -12,6 +12,7 @@ use crate::{
     api::{Addon, GROUP, LabelPrefix, VERSION},
     connect,
     discover::{DiscoverError, Selection},
+    health::{Rules, SharedRules},
     model::text,
     summary::Census,
     watch::snapshot,
@@ -41,7 +42,8 @@ impl Server {
 
     /// Every labelled object of the cluster, and the kinds that could not be read.
     pub async fn snapshot(&self, prefix: &LabelPrefix) -> Result<Census, Error> {
-        let census = snapshot(&self.client, &Selection::default(), prefix, self.patience).await;
+        let rules = SharedRules::new(Rules::builtin().into());
+        let census = snapshot(&self.client, &Selection::default(), prefix, &rules, self.patience).await;
         census.map_err(|error| undiscovered(error, self.address.clone()))
     }
 

@@ -143,6 +143,34 @@ impl Finding {
         self
     }
 
+    /// What moves may do so for `patience` rather than [`GRACE`].
+    #[must_use]
+    pub(super) fn within(mut self, patience: SignedDuration) -> Self {
+        self.next = match self.next {
+            Next::Stays => Next::Stays,
+            Next::Turns(at, later) => match at.checked_sub(GRACE).and_then(|base| base.checked_add(patience))
+            {
+                Ok(at) => Next::Turns(at, later),
+                Err(_) => Next::Stays,
+            },
+            Next::Overdue { base, .. } => Next::Overdue { base, patience },
+        };
+        self
+    }
+
+    /// What moves may do so for ever.
+    #[must_use]
+    pub(super) fn for_ever(mut self) -> Self {
+        self.next = Next::Stays;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn reason(mut self, reason: &str) -> Self {
+        self.reason = camel_case(reason);
+        self
+    }
+
     pub(super) fn into_timeline(self, rule: Cow<'static, str>) -> Timeline {
         let Self { health, reason, message, since, next, .. } = self;
         let timeline = Timeline::from(Verdict { health, reason, message, since, rule });

@@ -29,3 +29,12 @@ pub struct Cause {
     /// For people.
     pub message: String,
 }
+
+/// Something that a rule read from an object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fact {
+    /// What it is, such as `url`.
+    pub name: String,
+    /// What it says.
+    pub value: String,
+}

@@ -1,6 +1,6 @@
 use crate::{
     api::{self, Identifier, LabelPrefix},
-    health,
+    health::{self, Rules},
     model::{Condition, GroupKind, Object, ObjectRef, Owner, Timeline, text},
 };
 
@@ -40,15 +40,15 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Judges `object` and keeps what an add-on needs of it; `None` where it carries no label of
+    /// Judges `object` by `rules` and keeps what an add-on needs of it; `None` where it carries no label of
     /// `prefix` with a valid identifier.
-    pub fn of(object: &Object, prefix: &LabelPrefix) -> Option<Self> {
+    pub fn of(object: &Object, prefix: &LabelPrefix, rules: &Rules) -> Option<Self> {
         let memberships = memberships(object, prefix);
         if memberships.is_empty() {
             return None;
         }
         let importance = prefix.annotation("importance");
-        let judgement = health::judge(object);
+        let judgement = health::judge(object, rules);
         Some(Self {
             object: object.reference.clone(),
             memberships,

@@ -19,6 +19,7 @@ use super::{
 use crate::{
     api::LabelPrefix,
     discover::{Catalogue, ResourceName, Selection, discover},
+    health::SharedRules,
     metrics::Metrics,
     model::{Kind, StatusReporting},
     summary::WatchState,
@@ -50,6 +51,7 @@ pub struct Fleet {
     client: Client,
     selection: Selection,
     prefix: LabelPrefix,
+    rules: SharedRules,
     metrics: Metrics,
     news: mpsc::Sender<Report>,
     catalogue: Catalogue,
@@ -72,6 +74,7 @@ impl Fleet {
         client: Client,
         selection: Selection,
         prefix: LabelPrefix,
+        rules: SharedRules,
         metrics: Metrics,
         news: mpsc::Sender<Report>,
     ) -> Self {
@@ -79,6 +82,7 @@ impl Fleet {
             client,
             selection,
             prefix,
+            rules,
             metrics,
             news,
             catalogue: Catalogue::default(),
@@ -214,7 +218,7 @@ impl Fleet {
 
     fn begin(&mut self, name: ResourceName, kind: Arc<Kind>, cancel: CancellationToken, after: Duration) {
         let feed = Feed::new(self.client.clone(), Arc::clone(&kind), self.metrics.watch(&kind));
-        let reader = ComponentReader::new(Arc::clone(&kind), self.prefix.clone());
+        let reader = ComponentReader::new(Arc::clone(&kind), self.prefix.clone(), Arc::clone(&self.rules));
         let following = follow(feed, reader, self.news.clone(), self.turns.clone(), cancel.clone());
         let task = self.tasks.spawn(async move {
             tokio::time::sleep(after).await;

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::{ComponentReader, Feed, News, Report, Turns, follow};
 use crate::{
     api::LabelPrefix,
+    health::{Rules, SharedRules},
     metrics::Metrics,
     model::{Kind, StatusReporting},
 };
@@ -79,7 +80,8 @@ fn start(answers: Vec<Answer>) -> Bench {
         status: StatusReporting::Yes,
     });
     let feed = Feed::new(Client::new(service, "default"), Arc::clone(&kind), Metrics::default().watch(&kind));
-    let reader = ComponentReader::new(kind, LabelPrefix::default());
+    let reader =
+        ComponentReader::new(kind, LabelPrefix::default(), SharedRules::new(Rules::builtin().into()));
     let (sender, news) = mpsc::channel(64);
     tokio::spawn(follow(feed, reader, sender, Turns::new(4), CancellationToken::new()));
     Bench { server, news }

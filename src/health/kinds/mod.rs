@@ -131,7 +131,7 @@ fn exists_rule(group: &str, kind: &str) -> Option<Rule> {
 
 /// The first condition that reports a failure by itself.
 fn failing(subject: Subject<'_>) -> Option<&Condition> {
-    convention::failing_condition(subject.conditions)
+    convention::failing_condition(subject.conditions, subject.dialect)
 }
 
 #[cfg(test)]
