@@ -17,7 +17,7 @@ use super::{
     selector::Selector,
 };
 use crate::{
-    explain::shim::CauseRule,
+    api::CauseRule,
     model::{GroupKind, Health, Object, decode::text_at},
 };
 

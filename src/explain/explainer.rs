@@ -9,10 +9,10 @@ use tokio::{
 use super::{
     Limits, Lookup, Named, Pace, Refusal, Server, Source, Step, explain,
     schedule::{Look, Schedule},
-    shim::Rules,
 };
 use crate::{
     discover::Catalogue,
+    health::{Rules, SharedRules},
     model::{Explanation, ObjectRef, Timestamp, Verdict},
 };
 
@@ -39,7 +39,7 @@ pub struct Explained {
 pub struct Explainer {
     client: Client,
     catalogue: watch::Receiver<Option<Arc<Catalogue>>>,
-    rules: Arc<Rules>,
+    rules: SharedRules,
     explained: mpsc::Sender<Explained>,
     pace: Pace,
     schedule: Schedule,
@@ -51,7 +51,7 @@ impl Explainer {
     pub fn new(
         client: Client,
         catalogue: watch::Receiver<Option<Arc<Catalogue>>>,
-        rules: Arc<Rules>,
+        rules: SharedRules,
         explained: mpsc::Sender<Explained>,
     ) -> Self {
         let (pace, schedule) = (Pace::new(REQUESTS), Schedule::default());
@@ -88,7 +88,7 @@ impl Explainer {
     fn begin(&self, look: Look) {
         let catalogue = self.catalogue.borrow().clone().unwrap_or_default();
         let server = Server::new(self.client.clone(), catalogue, PATIENCE).paced(self.pace.clone());
-        let (rules, answers) = (Arc::clone(&self.rules), self.explained.clone());
+        let (rules, answers) = (self.rules.load_full(), self.explained.clone());
         tokio::spawn(async move {
             let explanation = match explain_by_name(&server, &look.object, &rules, Limits::BEST).await {
                 Ok(Some(step)) if step.has_failed() => None,

@@ -13,6 +13,7 @@
 mod built_in;
 mod by_rule;
 mod choose;
+mod explainer;
 mod field;
 mod files;
 mod kinds;
@@ -20,9 +21,9 @@ mod lead;
 mod mention;
 mod pace;
 mod report;
+mod schedule;
 mod selector;
 mod server;
-pub mod shim;
 mod source;
 mod step;
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod testing;
 mod tests;
 mod walk;
 
+pub use explainer::{Explained, Explainer, explain_by_name};
 pub use files::Files;
 pub use lead::{Listing, Named};
 pub use pace::Pace;

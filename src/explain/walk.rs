@@ -2,7 +2,6 @@ use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 
-use super::shim::Rules;
 use super::{
     Gap, Lookup, Part, Refusal, Says, Source, Step,
     built_in::{self, asks_events, is_link},
@@ -11,7 +10,10 @@ use super::{
     lead::{Bond, Lead, Target},
     report::telling,
 };
-use crate::model::{Health, Object, ObjectRef, Timeline, Timestamp, Verdict};
+use crate::{
+    health::{Rules, judge},
+    model::{Health, Object, ObjectRef, Timeline, Timestamp, Verdict},
+};
 
 /// How an object is.
 #[derive(Clone, Copy)]
@@ -61,7 +63,7 @@ pub async fn explain<S: Source>(
 ) -> Step {
     let mut walk = Walk { source, rules, limits, now, visited: HashSet::new(), looked: 0 };
     walk.visited.insert(Visited::of(&object.reference));
-    let timeline = rules.judge(object).timeline;
+    let timeline = judge(object, rules).timeline;
     let state = State::at(&timeline, now);
     let mut step = Step::new(object.reference.clone(), "".into(), Says::Verdict(state.verdict.clone()));
     if is_ill(state.health()) {
@@ -142,8 +144,13 @@ impl<S: Source> Walk<'_, S> {
     fn leads(&self, object: &Object, state: State<'_>) -> Vec<Lead> {
         let kind = &object.reference.kind;
         let mut leads = built_in::leads(object, state);
-        let rules = self.rules.causes(&kind.group, &kind.kind);
-        leads.extend(rules.flat_map(|rule| by_rule::leads(object, state, rule)));
+        for rule in self.rules.causes(&kind.group, &kind.kind) {
+            for lead in by_rule::leads(object, state, rule) {
+                if leads.iter().all(|known| known.target != lead.target) {
+                    leads.push(lead);
+                }
+            }
+        }
         leads
     }
 
@@ -173,7 +180,7 @@ impl<S: Source> Walk<'_, S> {
     }
 
     fn judged(&self, object: Object) -> Found {
-        let judgement = self.rules.judge(&object);
+        let judgement = judge(&object, self.rules);
         Found::Object(Box::new(object), judgement)
     }
 

@@ -1,14 +1,6 @@
 //! What is refused, endless or in a circle.
 
-use serde_json::json;
-
 use super::*;
-use crate::explain::shim::CauseRule;
-
-fn link(group: &str, row: serde_json::Value) -> Rules {
-    let row: CauseRule = serde_json::from_value(row).unwrap();
-    Rules { rows: vec![(group.to_owned(), "Link".to_owned(), row)] }
-}
 
 fn links(names: impl Iterator<Item = (String, Vec<String>)>) -> String {
     names
@@ -29,7 +21,7 @@ status: {{conditions: [{{type: Ready, status: 'False', reason: Broken, message: 
 }
 
 fn next() -> Rules {
-    link("chain.example", json!({"group": "chain.example", "kind": "Link", "at": "spec.next"}))
+    rules(&[("chain.example", "Link", "[{group: chain.example, kind: Link, at: spec.next}]")])
 }
 
 #[tokio::test]
@@ -83,14 +75,14 @@ involvedObject: {kind: StatefulSet, namespace: lab, name: db, uid: StatefulSet/d
 ";
     let (mut lab, objects) = Lab::of(yaml);
     lab.forbidden.insert("Pod");
-    let allowed = tree(&lab, &objects[0], &Rules::default(), Limits::BEST).await;
+    let allowed = tree(&lab, &objects[0], &Rules::builtin(), Limits::BEST).await;
     assert_chain(
         &chain(&allowed),
         &["StatefulSet lab/db FailedCreate: exceeded quota", "? may not look at Pod objects"],
     );
     assert!(!allowed.has_failed());
     lab.broken.insert("Event");
-    let broken = tree(&lab, &objects[0], &Rules::default(), Limits::BEST).await;
+    let broken = tree(&lab, &objects[0], &Rules::builtin(), Limits::BEST).await;
     assert_chain(&chain(&broken), &["? may not look at Pod objects; can't look at Event objects: timeout"]);
     assert!(broken.has_failed(), "it may tell more another time");
 }
@@ -99,7 +91,7 @@ involvedObject: {kind: StatefulSet, namespace: lab, name: db, uid: StatefulSet/d
 async fn what_is_well_is_not_looked_into() {
     let yaml = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: lab}, spec: {replicas: 0}, status: {observedGeneration: 1}}";
     let (lab, objects) = Lab::of(yaml);
-    let tree = tree(&lab, &objects[0], &Rules::default(), Limits::BEST).await;
+    let tree = tree(&lab, &objects[0], &Rules::builtin(), Limits::BEST).await;
     assert!(tree.below.is_empty() && lab.asked().is_empty());
 }
 

@@ -2,16 +2,28 @@
 
 mod bounds;
 mod references;
+mod server;
 mod workloads;
 
+use std::sync::Arc;
+
 use super::{
-    shim::Rules,
     testing::{Lab, at},
     *,
 };
+use crate::health::{Rule, Rules};
 
 /// The clock of the tables.
 const NOW: &str = "2025-03-01T10:00:30Z";
+
+/// The built-in rules, and for each group and kind where its cause lies.
+fn rules(causes: &[(&str, &str, &str)]) -> Rules {
+    Rules::with(causes.iter().map(|(group, kind, causes)| {
+        let spec = format!("{{match: {{group: {group}, kind: {kind}}}, causes: {causes}}}");
+        let spec = serde_saphyr::from_str(&spec).expect(&spec);
+        Arc::new(Rule::compile("test", &spec).expect("a rule"))
+    }))
+}
 
 /// The tree below the first object of `yaml`.
 async fn tree(lab: &Lab, root: &crate::model::Object, rules: &Rules, limits: Limits) -> Step {
@@ -31,7 +43,7 @@ fn chain(step: &Step) -> Vec<String> {
 
 async fn explained(yaml: &str) -> Vec<String> {
     let (lab, objects) = Lab::of(yaml);
-    chain(&tree(&lab, &objects[0], &Rules::default(), Limits::BEST).await)
+    chain(&tree(&lab, &objects[0], &Rules::builtin(), Limits::BEST).await)
 }
 
 /// Checks that each line begins as is expected.

@@ -1,16 +1,6 @@
 //! From what refers to others down to those.
 
-use serde_json::json;
-
 use super::*;
-use crate::explain::shim::CauseRule;
-
-fn rules(rows: &[(&str, &str, serde_json::Value)]) -> Rules {
-    let rows = rows.iter().map(|(group, kind, row)| {
-        ((*group).to_owned(), (*kind).to_owned(), serde_json::from_value::<CauseRule>(row.clone()).unwrap())
-    });
-    Rules { rows: rows.collect() }
-}
 
 async fn explained_by(rules: &Rules, yaml: &str) -> Vec<String> {
     let (lab, objects) = Lab::of(yaml);
@@ -107,16 +97,18 @@ fn source(kind: &str, name: &str, reason: &str) -> String {
 }
 
 fn flux() -> Rules {
-    let release = |row| ("helm.toolkit.fluxcd.io", "HelmRelease", row);
     rules(&[
-        release(json!({"named": true})),
-        release(json!({"group": "source.toolkit.fluxcd.io", "kind": "HelmChart", "at": "status.helmChart"})),
-        release(json!({"group": "source.toolkit.fluxcd.io", "at": "spec.chart.spec.sourceRef"})),
-        release(json!({"group": "helm.toolkit.fluxcd.io", "kind": "HelmRelease", "at": "spec.dependsOn"})),
+        (
+            "helm.toolkit.fluxcd.io",
+            "HelmRelease",
+            "[{named: true}, {group: source.toolkit.fluxcd.io, kind: HelmChart, at: status.helmChart},
+              {group: source.toolkit.fluxcd.io, at: spec.chart.spec.sourceRef},
+              {group: helm.toolkit.fluxcd.io, kind: HelmRelease, at: spec.dependsOn}]",
+        ),
         (
             "source.toolkit.fluxcd.io",
             "HelmChart",
-            json!({"group": "source.toolkit.fluxcd.io", "kind": "HelmRepository", "at": "spec.sourceRef"}),
+            "[{group: source.toolkit.fluxcd.io, kind: HelmRepository, at: spec.sourceRef}]",
         ),
     ])
 }
@@ -161,18 +153,14 @@ async fn a_certificate_leads_over_its_newest_request_to_the_challenge() {
         (
             "cert-manager.io",
             "Certificate",
-            json!({"group": "cert-manager.io", "kind": "CertificateRequest", "owned": true}),
+            "[{group: cert-manager.io, kind: CertificateRequest, owned: true}]",
         ),
         (
             "cert-manager.io",
             "CertificateRequest",
-            json!({"group": "acme.cert-manager.io", "kind": "Order", "owned": true}),
+            "[{group: acme.cert-manager.io, kind: Order, owned: true}]",
         ),
-        (
-            "acme.cert-manager.io",
-            "Order",
-            json!({"group": "acme.cert-manager.io", "kind": "Challenge", "owned": true}),
-        ),
+        ("acme.cert-manager.io", "Order", "[{group: acme.cert-manager.io, kind: Challenge, owned: true}]"),
     ]);
     let made = |group: &str, kind: &str, name: &str, owner: &str, more: &str, status: &str| {
         format!(
@@ -226,7 +214,7 @@ status: {conditions: [{type: Ready, status: 'False', reason: DoesNotExist, messa
 
 #[tokio::test]
 async fn of_references_that_tell_health_the_ill_ones_are_looked_at() {
-    let rules = rules(&[("argoproj.io", "Application", json!({"at": "status.resources"}))]);
+    let rules = rules(&[("argoproj.io", "Application", "[{at: status.resources}]")]);
     let resource = |kind: &str, health: &str| {
         format!("{{group: apps, kind: {kind}, namespace: lab, name: web{health}}}")
     };
@@ -256,10 +244,11 @@ status: {desiredNumberScheduled: 2}
 
 #[tokio::test]
 async fn references_are_read_in_all_their_forms() {
-    let rules = rules(&[
-        ("cluster.example", "Machine", json!({"kind": "Node", "at": "status.nodeRef"})),
-        ("cluster.example", "Machine", json!({"at": "spec.bootstrap.configRef"})),
-    ]);
+    let rules = rules(&[(
+        "cluster.example",
+        "Machine",
+        "[{kind: Node, at: status.nodeRef}, {at: spec.bootstrap.configRef}]",
+    )]);
     let yaml = "apiVersion: cluster.example/v1
 kind: Machine
 metadata: {name: m, namespace: lab}
