@@ -36,7 +36,7 @@ impl Rules {
         let (group, kind) = (&*subject.object.reference.kind.group, &*subject.object.reference.kind.kind);
         let users = || self.users.of(group, kind);
         let own = || self.own.of(group, kind);
-        let (finding, name) = self.health(subject, users, own, kinds::rule(group, kind));
+        let (finding, name) = self.health(subject, users, own, kinds::rule(group, kind).as_ref());
         match users().chain(own()).find_map(|rule| rule.verdicts.patience) {
             Some(patience) => (patience.apply(finding), name),
             None => (finding, name),
@@ -48,23 +48,22 @@ impl Rules {
         subject: Subject<'_>,
         users: impl Fn() -> U,
         own: impl Fn() -> O,
-        native: Option<kinds::Rule>,
+        native: Option<&kinds::Rule>,
     ) -> Named
     where
         U: Iterator<Item = &'a Rule>,
         O: Iterator<Item = &'a Rule>,
     {
         let suspension = users().chain(own()).next().is_none_or(|rule| rule.verdicts.suspension);
-        if native.is_none() && suspension {
-            if let Some(suspended) = convention::suspended(subject) {
-                return suspended;
-            }
+        let stopped = native.is_none() && suspension;
+        if let Some(suspended) = stopped.then(|| convention::suspended(subject)).flatten() {
+            return suspended;
         }
         if let Some(decided) = users().find_map(|rule| rule.decide(subject)) {
             return decided;
         }
         let speaking = users().find(|rule| rule.verdicts.dialect.speaks());
-        if let (Some(native), None) = (&native, speaking) {
+        if let (Some(native), None) = (native, speaking) {
             return ((native.judge)(subject), native.name.into());
         }
         if let Some(decided) = own().find_map(|rule| rule.decide(subject)) {
@@ -141,10 +140,10 @@ impl Rule {
             return None;
         }
         let finding = self.verdicts.phases.iter().find_map(|table| table.judge(subject))?;
-        if finding.health == Health::Healthy {
-            if let Some(failing) = convention::failing(subject) {
-                return Some(failing);
-            }
+        if finding.health == Health::Healthy
+            && let Some(failing) = convention::failing(subject)
+        {
+            return Some(failing);
         }
         Some(convention::fresh(subject, finding, None, || self.name.clone().into()))
     }
