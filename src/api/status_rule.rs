@@ -243,7 +243,8 @@ pub struct Test {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
     /// A number, or the path to one, that the field must reach. A field that isn't there is 0;
-    /// a path that leads nowhere fails the test.
+    /// a path that leads nowhere fails the test, unless it is written with the number that holds
+    /// then: {path: spec.replicas, or: 1}.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "anything")]
     pub at_least: Option<Value>,
@@ -283,7 +284,7 @@ pub struct Items {
 
 /// One word, or several of which one is meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "must be text or a list of texts: True, False and numbers stand in quotes")]
 pub enum OneOrMany {
     /// None.
     #[default]
@@ -502,7 +503,8 @@ pub struct Quorum {
     #[serde(default)]
     pub by: CountBy,
     /// How many healthy ones are enough.
-    #[schemars(range(min = 1, max = 10000))]
+    // The API server knows no unsigned numbers.
+    #[schemars(range(min = 1, max = 10000), extend("format" = "int32"))]
     pub at_least: u32,
 }
 
@@ -553,7 +555,7 @@ pub struct StatusRuleStatus {
 }
 
 fn anything(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"x-kubernetes-int-or-string": true})
+    json_schema!({"x-kubernetes-preserve-unknown-fields": true})
 }
 
 fn any_list(_: &mut SchemaGenerator) -> Schema {
