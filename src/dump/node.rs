@@ -45,6 +45,8 @@ pub(super) struct Mapping {
     pub marked: bool,
     /// The labels that are text, where there is no usable name, kind or version to find them by.
     pub stray_labels: Vec<(String, String)>,
+    /// Whether there is neither a `spec` nor a `status`.
+    pub is_bare: bool,
     pub namespaced: bool,
     /// 0 where there is none.
     pub resource_version: u64,
@@ -94,7 +96,7 @@ impl<'de> Visitor<'de> for Nodes {
         let mut items = None;
         while let Some(key) = access.next_key::<String>()? {
             match key.as_str() {
-                "apiVersion" | "kind" | "metadata" | "spec" | "status" => {
+                "apiVersion" | "kind" | "metadata" | "spec" | "status" | "webhooks" => {
                     fields.insert(key, access.next_value()?);
                 }
                 "items" => items = Some(access.next_value()?),
@@ -185,6 +187,7 @@ fn mapping(
             }),
         stray_labels: if usable { Vec::new() } else { labels(metadata) },
         name,
+        is_bare: ["spec", "status"].iter().all(|key| fields.get(*key).is_none_or(Value::is_null)),
         namespaced: text("namespace").is_some(),
         resource_version: text("resourceVersion").and_then(|version| version.parse().ok()).unwrap_or(0),
         newest,

@@ -358,6 +358,16 @@ fn a_document_of_many_objects_is_within_bounds() {
 }
 
 #[test]
+fn many_values_in_a_line_each_are_within_bounds() {
+    let line =
+        |n: usize| format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p{n}","uid":"{n}"}}}}"#);
+    let text: String = (0..20_000).map(|n| line(n) + "\r\n").collect();
+    let dump = read(format!("{text}{{\"kind\":\"Pod\",\"metadata\":{{\"name\":\"last\"}}}}"));
+    assert_eq!(dump.objects.len(), 20_000);
+    assert!(problems(&dump)[0].starts_with("dump.yaml:20000 (document 20001): "), "{:?}", dump.problems);
+}
+
+#[test]
 fn folders_are_read_in_order_and_links_are_not_followed_in_circles() {
     let folder = tempfile::tempdir().expect("a folder");
     let inner = folder.path().join("namespaces/n/apps");

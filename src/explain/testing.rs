@@ -74,6 +74,11 @@ impl Lab {
         (Self { files: Files::new(objects.clone(), events), ..Self::default() }, objects)
     }
 
+    /// A cluster of these objects.
+    pub(super) fn with(objects: Vec<Object>) -> Self {
+        Self { files: Files::new(objects, Vec::new()), ..Self::default() }
+    }
+
     /// How many requests were made for each kind.
     pub(super) fn asked(&self) -> BTreeMap<String, usize> {
         self.asked.lock().expect("a lock").clone()

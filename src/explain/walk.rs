@@ -144,7 +144,7 @@ impl<S: Source> Walk<'_, S> {
     fn leads(&self, object: &Object, state: State<'_>) -> Vec<Lead> {
         let kind = &object.reference.kind;
         let mut leads = built_in::leads(object, state);
-        for rule in self.rules.causes(&kind.group, &kind.kind) {
+        for rule in self.rules.of_kind(&kind.group, &kind.kind).causes() {
             for lead in by_rule::leads(object, state, rule) {
                 if leads.iter().all(|known| known.target != lead.target) {
                     leads.push(lead);

@@ -42,10 +42,22 @@ pub struct Raw {
 impl Raw {
     /// The object; `None` where `metadata` names none.
     pub fn into_object(self, kind: Arc<Kind>) -> Option<Object> {
-        let Value::Object(mut metadata) = self.metadata else { return None };
+        let named = matches!(self.metadata.get("name"), Some(Value::String(name)) if !name.is_empty());
+        named.then(|| self.into_nameless(kind))
+    }
+
+    /// The object, whether it has a name or not: one that is only judged needs none. In place of a
+    /// name that is no text stands how it was read, in place of a missing one `generateName`.
+    pub fn into_nameless(self, kind: Arc<Kind>) -> Object {
+        let mut metadata = match self.metadata {
+            Value::Object(metadata) => metadata,
+            _ => Map::new(),
+        };
+        let generated = metadata.get("generateName").and_then(Value::as_str).unwrap_or_default();
         let name = match metadata.get("name") {
             Some(Value::String(name)) if !name.is_empty() => text::name(name),
-            _ => return None,
+            Some(odd @ (Value::Bool(_) | Value::Number(_))) => odd.to_string(),
+            _ => text::name(generated),
         };
         let field = |key: &str| metadata.get(key).and_then(Value::as_str).map(text::name).unwrap_or_default();
         let reference = ObjectRef {
@@ -54,7 +66,7 @@ impl Raw {
             name: name.into(),
             uid: field("uid").into(),
         };
-        Some(Object {
+        Object {
             reference,
             generation: metadata.get("generation").and_then(Value::as_i64),
             created: time(metadata.get("creationTimestamp")),
@@ -67,7 +79,7 @@ impl Raw {
             spec: self.spec,
             status: self.status,
             webhooks: self.webhooks,
-        })
+        }
     }
 }
 
@@ -265,6 +277,20 @@ mod tests {
             json!({"metadata": {"name": 1}}),
         ] {
             assert!(object(&value).is_none(), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_not_needed_to_be_judged() {
+        for (value, name) in [
+            (json!({"spec": 1}), ""),
+            (json!({"metadata": ["x"]}), ""),
+            (json!({"metadata": {"name": "", "generateName": "job-"}}), "job-"),
+            (json!({"metadata": {"name": 12}}), "12"),
+            (json!({"metadata": {"name": "n", "generateName": "x-"}}), "n"),
+        ] {
+            let object = Raw::deserialize(&value).expect("raw").into_nameless(kind());
+            assert_eq!(&*object.reference.name, name, "{value}");
         }
     }
 

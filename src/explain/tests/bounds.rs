@@ -1,5 +1,8 @@
 //! What is refused, endless or in a circle.
 
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
 use super::*;
 
 fn links(names: impl Iterator<Item = (String, Vec<String>)>) -> String {
@@ -133,6 +136,78 @@ async fn strange_objects_lead_nowhere() {
             let (lab, objects) = Lab::of(&yaml);
             let tree = tree(&lab, &objects[0], &next(), Limits::BEST).await;
             assert!(tree.below.is_empty(), "{yaml}");
+        }
+    }
+}
+
+/// JSON with the keys that are read, in places where they don't belong, too.
+fn any_json() -> impl Strategy<Value = Value> {
+    let keys = "name|namespace|kind|apiVersion|group|selector|matchLabels|matchExpressions|operator|key|values|volumes|\
+        persistentVolumeClaim|claimName|ephemeral|storageClassName|volumeName|nodeName|scaleTargetRef|service|parentRefs|\
+        gatewayClassName|next|conditions|type|status|reason|message|phase|replicas|containerStatuses|state|waiting|health";
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "x0|x1|lab/x1|Pod/lab/x1|Link lab/x2|False|True|Ready|Unschedulable|[a-z/. ]{0,9}|\\PC{0,9}"
+            .prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 48, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map(keys, inner, 0..6)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+const KINDS: [(&str, &str); 12] = [
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "ReplicaSet"),
+    ("apps/v1", "StatefulSet"),
+    ("v1", "Pod"),
+    ("v1", "PersistentVolumeClaim"),
+    ("v1", "Service"),
+    ("batch/v1", "Job"),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"),
+    ("apiregistration.k8s.io/v1", "APIService"),
+    ("gateway.networking.k8s.io/v1", "HTTPRoute"),
+    ("policy/v1", "PodDisruptionBudget"),
+    ("chain.example/v1", "Link"),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_objects_are_explained_within_bounds(
+        parts in prop::collection::vec((0..KINDS.len(), any_json(), any_json(), 0..8usize), 1..8),
+    ) {
+        let objects: Vec<_> = parts
+            .into_iter()
+            .enumerate()
+            .map(|(n, (kind, spec, status, owner))| {
+                testing::object(json!({
+                    "apiVersion": KINDS[kind].0, "kind": KINDS[kind].1, "spec": spec, "status": status,
+                    "metadata": {"name": format!("x{n}"), "namespace": "lab", "uid": n.to_string(),
+                        "ownerReferences": [{"uid": owner.to_string()}]},
+                }))
+            })
+            .collect();
+        let lab = Lab::with(objects.clone());
+        let rules = rules(&[(
+            "chain.example",
+            "Link",
+            "[{kind: Pod, at: spec.next}, {group: apps, kind: Deployment, owned: true}, {named: true}]",
+        )]);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for object in &objects {
+            let look = || runtime.block_on(tree(&lab, object, &rules, Limits::BEST));
+            let first = look();
+            let explanation = first.explanation();
+            prop_assert!(explanation.steps.len() <= Limits::BEST.depth + 1);
+            prop_assert!(explanation.steps.iter().all(|cause| !cause.reason.is_empty() && cause.message.len() <= 512));
+            prop_assert_eq!(first, look());
         }
     }
 }
