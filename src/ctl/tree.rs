@@ -30,7 +30,8 @@ impl Branch {
         paragraph(text, &self.head, first, &notes);
         self.notes.iter().for_each(|note| paragraph(text, note, &notes, &notes));
         for (place, branch) in self.below.iter().enumerate() {
-            let (corner, line) = if place + 1 < self.below.len() { ("├─", "│ ") } else { ("└─", "  ") };
+            let (corner, line) =
+                if place + 1 < self.below.len() { ("├─", "│ ") } else { ("└─", "  ") };
             branch.write(text, &format!("{rest}{corner} "), &format!("{rest}{line} "));
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Error, Exit, Io,
-    args::{Source, Why},
+    args::{One, Source},
     computed::{self, Computed},
     files, live,
     server::Server,
@@ -36,7 +36,7 @@ enum Found {
 }
 
 /// Runs the command.
-pub(super) async fn run(args: &Why, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
+pub(super) async fn run(args: &One, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
     let rules = Rules::builtin();
     let (addon, below, exit) = match &args.source {
         Source::Server(connection) => {
@@ -63,12 +63,12 @@ pub(super) async fn run(args: &Why, colour: bool, io: &mut Io<'_>) -> Result<Exi
     Ok(if is_whole { exit } else { Exit::Failure })
 }
 
-fn not_found(args: &Why, whole: bool) -> Error {
+fn not_found(args: &One, whole: bool) -> Error {
     let name = args.name.clone();
     if whole { Error::NotFound { name } } else { Error::NotInPart { name } }
 }
 
-fn find(addons: Vec<Computed>, args: &Why, whole: bool) -> Result<Addon, Error> {
+fn find(addons: Vec<Computed>, args: &One, whole: bool) -> Result<Addon, Error> {
     let mut named: Vec<(usize, Addon)> = addons
         .into_iter()
         .filter_map(|Computed { addon, .. }| {
@@ -100,7 +100,9 @@ async fn explained(addon: &Addon, below: &Below, rules: &Rules, colour: bool) ->
     }
     match ill.len().saturating_sub(EXPLAINED) {
         0 => {}
-        more => root.below.push(Branch { head: format!("and {more} more that aren't well"), ..Branch::default() }),
+        more => {
+            root.below.push(Branch { head: format!("and {more} more that aren't well"), ..Branch::default() })
+        }
     }
     (root, is_whole)
 }
@@ -149,9 +151,7 @@ impl Found {
 
 /// Whether nothing below was refused that might have been shown.
 fn is_whole(step: &Step) -> bool {
-    let refused = |gap: &Gap| {
-        matches!(gap, Gap::Refused(Refusal::Forbidden(_) | Refusal::Failed { .. }))
-    };
+    let refused = |gap: &Gap| matches!(gap, Gap::Refused(Refusal::Forbidden(_) | Refusal::Failed { .. }));
     !step.gaps.iter().any(refused) && step.below.iter().all(is_whole)
 }
 

@@ -66,7 +66,8 @@ spec:
 "
     );
     cluster.apply(&manifest).await.expect("a Deployment");
-    let tree = told("ill-pull", "Degraded", &["ReplicaSet", "Pod", "ImagePullBackOff", "container web"]).await;
+    let tree =
+        told("ill-pull", "Degraded", &["ReplicaSet", "Pod", "ImagePullBackOff", "container web"]).await;
     assert!(tree.lines().all(|line| line.chars().count() <= 80), "{tree}");
     assert!(message("ill-pull").await.contains("Pod"), "{}", message("ill-pull").await);
 }
@@ -83,7 +84,8 @@ spec: {{accessModes: [ReadWriteOnce], storageClassName: '', resources: {{request
 "
     );
     cluster.apply(&manifest).await.expect("a claim");
-    told("ill-claim", "Progressing", &["PersistentVolumeClaim", "FailedBinding", "no storage class is set"]).await;
+    told("ill-claim", "Progressing", &["PersistentVolumeClaim", "FailedBinding", "no storage class is set"])
+        .await;
 }
 
 #[tokio::test]
@@ -154,7 +156,8 @@ spec:
 "
     );
     cluster.apply(&manifest).await.expect("an autoscaler");
-    told("ill-scale", "Degraded", &["HorizontalPodAutoscaler", "FailedGetResourceMetric", "APIService"]).await;
+    told("ill-scale", "Degraded", &["HorizontalPodAutoscaler", "FailedGetResourceMetric", "APIService"])
+        .await;
 }
 
 #[tokio::test]
@@ -180,11 +183,15 @@ spec:
 "
         )
     };
-    let definitions = definition("certificates", "Certificate") + &definition("certificaterequests", "CertificateRequest");
+    let definitions =
+        definition("certificates", "Certificate") + &definition("certificaterequests", "CertificateRequest");
     cluster.apply(&definitions).await.expect("CRDs");
     for plural in ["certificates", "certificaterequests"] {
         let name = format!("crd/{plural}.cert-manager.io");
-        cluster.kubectl(&["wait", "--for=condition=Established", &name, "--timeout=60s"]).await.expect("established");
+        cluster
+            .kubectl(&["wait", "--for=condition=Established", &name, "--timeout=60s"])
+            .await
+            .expect("established");
     }
     let certificate = format!(
         "{{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {{name: site, namespace: {namespace}, labels: {{addons.x-k8s.io/ill-cert: ''}}}}, spec: {{secretName: site-tls}}}}"
