@@ -296,7 +296,7 @@ impl One {
         if name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(may_be_object) {
             object_names.push(name.to_owned());
         }
-        object_names.extend(identifier.as_ref().map(object_name).filter(|name| *name != name));
+        object_names.extend(identifier.as_ref().map(object_name).filter(|other| other != name));
         if object_names.is_empty() {
             return Err(Error::Name(text::name(name)));
         }
