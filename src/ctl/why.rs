@@ -29,7 +29,7 @@ enum Below {
 
 /// What was found below a component.
 enum Found {
-    Step(Step),
+    Step(Box<Step>),
     /// The component isn't there any more.
     Gone,
     Refused(Refusal),
@@ -101,7 +101,8 @@ async fn explained(addon: &Addon, below: &Below, rules: &Rules, colour: bool) ->
     match ill.len().saturating_sub(EXPLAINED) {
         0 => {}
         more => {
-            root.below.push(Branch { head: format!("and {more} more that aren't well"), ..Branch::default() })
+            root.below
+                .push(Branch { head: format!("and {more} more that aren't well"), ..Branch::default() });
         }
     }
     (root, is_whole)
@@ -120,7 +121,7 @@ impl Below {
         match self {
             Self::Cluster(server) => {
                 match explain::explain_by_name(server, &reference, rules, Limits::WIDE).await {
-                    Ok(Some(step)) => Found::Step(step),
+                    Ok(Some(step)) => Found::Step(Box::new(step)),
                     Ok(None) => Found::Gone,
                     Err(refusal) => Found::Refused(refusal),
                 }
@@ -130,7 +131,8 @@ impl Below {
                 let named = Named::new(&kind.group, &kind.kind, &reference.namespace, &reference.name);
                 match files.find(&named) {
                     Some(object) => {
-                        Found::Step(explain::explain(files, object, rules, Limits::WIDE, *now).await)
+                        let step = explain::explain(files, object, rules, Limits::WIDE, *now).await;
+                        Found::Step(Box::new(step))
                     }
                     None => Found::Gone,
                 }
