@@ -7,7 +7,7 @@ mod health;
 mod object;
 pub mod text;
 
-pub use component::{Cause, Component, Fact};
+pub use component::{Cause, Component, Fact, Flapping};
 pub use condition::{Condition, ConditionStatus};
 pub use health::{Health, Later, OVERDUE, Timeline, Verdict};
 pub use object::{GroupKind, Kind, Object, ObjectRef, Owner, StatusReporting};
