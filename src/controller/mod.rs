@@ -33,12 +33,11 @@ pub use self::{log::init as init_log, options::Options};
 use crate::{
     connect,
     discover::Selection,
-    health::{Rules, SharedRules},
     metrics::Metrics,
     publish::{Limits, Publisher},
     serve::{self, Listen, Pulse, Readiness},
     summary::Board,
-    watch::{Feed, Fleet, Turns, addon_kind, follow},
+    watch::{Feed, Fleet, LiveRules, Turns, addon_kind, follow},
 };
 
 /// How many reports may wait for the engine before the watches wait for it.
@@ -99,7 +98,7 @@ impl Controller {
     fn begin(self, stop: &CancellationToken) -> JoinSet<&'static str> {
         let Self { options, listener, client, .. } = self;
         let prefix = options.label_prefix;
-        let rules = SharedRules::new(Rules::builtin().into());
+        let rules = LiveRules::default();
         let board = Arc::new(Board::default());
         let metrics = Metrics::default();
         let pulse = Pulse::default();
@@ -118,7 +117,7 @@ impl Controller {
             client.clone(),
             selection,
             prefix.clone(),
-            Arc::clone(&rules),
+            rules.clone(),
             metrics.clone(),
             report,
         );
@@ -126,9 +125,9 @@ impl Controller {
 
         let kind = Arc::new(addon_kind());
         let feed = Feed::new(client.clone(), Arc::clone(&kind), metrics.watch(&kind));
-        let reader = AddonReader::new(prefix.clone(), Arc::clone(&rules));
+        let reader = AddonReader::new(prefix.clone(), rules.shared());
         let addon_turns = Turns::new(1);
-        let following = follow(feed, reader, addon_news, addon_turns.clone(), stop.clone());
+        let following = follow(feed, reader, addon_news, addon_turns.under(&rules, &kind), stop.clone());
 
         let owner_search = OwnerSearch::new(client.clone(), catalogue.clone(), found);
         let outputs =
