@@ -23,6 +23,7 @@ use super::{Finding, Subject, convention};
 use crate::model::Condition;
 
 /// How the objects of one kind are judged.
+#[derive(Debug)]
 pub(super) struct Rule {
     /// Names the rule in a verdict.
     pub(super) name: &'static str,
