@@ -69,7 +69,7 @@ impl LiveRules {
     }
 
     /// Waits until the rules of users are known, but not for long.
-    pub(super) async fn settled(&self) {
+    pub async fn settled(&self) {
         let mut known = self.known.subscribe();
         let _ = timeout(FIRST_RULES, known.wait_for(|known| *known)).await;
     }
