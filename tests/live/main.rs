@@ -7,5 +7,6 @@ mod ills;
 mod install;
 mod manifests;
 mod publish;
+mod rules;
 mod support;
 mod surfaces;
