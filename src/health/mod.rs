@@ -14,6 +14,7 @@ mod convention;
 mod deletion;
 mod finding;
 mod kinds;
+mod rules;
 mod subject;
 #[cfg(test)]
 mod testing;
