@@ -1,8 +1,6 @@
 use std::borrow::Cow;
 
-use k8s_openapi::jiff::SignedDuration;
-
-use crate::model::{Condition, Health, Later, Timeline, Timestamp, Verdict, text};
+use crate::model::{Condition, Health, Later, SignedDuration, Timeline, Timestamp, Verdict, text};
 
 /// How long an object may move towards what was asked for before that counts as failing.
 pub(super) const GRACE: SignedDuration = SignedDuration::from_mins(10);
@@ -18,7 +16,19 @@ pub(super) struct Finding {
     pub(super) message: String,
     pub(super) since: Option<Timestamp>,
     pub(super) superseded: bool,
-    later: Option<Box<(Timestamp, Finding)>>,
+    next: Next,
+}
+
+/// What becomes of a finding when time passes.
+#[derive(Clone, Debug)]
+enum Next {
+    /// It stays.
+    Stays,
+    /// From a moment on, another one holds.
+    Turns(Timestamp, Box<Finding>),
+    /// It is overdue when it has held for `patience` from `base` on; without a base whoever watches
+    /// has to count.
+    Overdue { base: Option<Timestamp>, patience: SignedDuration },
 }
 
 impl Finding {
@@ -29,7 +39,7 @@ impl Finding {
             message: String::new(),
             since: None,
             superseded: false,
-            later: None,
+            next: Next::Stays,
         }
     }
 
@@ -84,12 +94,14 @@ impl Finding {
     /// After [`GRACE`] from `base` on, `later` holds. Without a time this stays for good.
     #[must_use]
     pub(super) fn then(mut self, base: Option<Timestamp>, later: Self) -> Self {
-        let at = base.and_then(|base| base.checked_add(GRACE).ok());
-        self.later = at.map(|at| Box::new((at, later)));
+        if let Some(at) = base.and_then(|base| base.checked_add(GRACE).ok()) {
+            self.next = Next::Turns(at, Box::new(later));
+        }
         self
     }
 
-    /// Becomes Degraded after [`GRACE`] from `base` on.
+    /// Becomes Degraded after [`GRACE`] from `base` on, with the same words: a young object is
+    /// given that long, an old one isn't.
     #[must_use]
     pub(super) fn then_degraded(self, base: Option<Timestamp>) -> Self {
         let later = Self { health: Health::Degraded, ..self.clone() };
@@ -106,18 +118,48 @@ impl Finding {
     /// Becomes Degraded when it has held for [`GRACE`], and says so.
     #[must_use]
     pub(super) fn overdue(self) -> Self {
-        let later = Self { health: Health::Degraded, ..self.clone() }.prefixed("for more than 10 minutes");
-        let since = self.since;
-        self.then(since, later)
+        self.overdue_after(GRACE)
+    }
+
+    /// Becomes Degraded when it has held for `patience`, and says so. Counted from its `since`, by
+    /// whoever watches where it has none.
+    #[must_use]
+    pub(super) fn overdue_after(mut self, patience: SignedDuration) -> Self {
+        self.next = Next::Overdue { base: self.since, patience };
+        self
+    }
+
+    /// The same where what counts began at `base`.
+    #[must_use]
+    pub(super) fn overdue_from(mut self, base: Timestamp, patience: SignedDuration) -> Self {
+        self.next = Next::Overdue { base: Some(base), patience };
+        self
+    }
+
+    /// Becomes Degraded when it has held for [`GRACE`], which only whoever watches can tell.
+    #[must_use]
+    pub(super) fn ages(mut self) -> Self {
+        self.next = Next::Overdue { base: None, patience: GRACE };
+        self
     }
 
     pub(super) fn into_timeline(self, rule: Cow<'static, str>) -> Timeline {
-        let Self { health, reason, message, since, later, .. } = self;
-        let later = later.map(|later| {
-            let (at, finding) = *later;
-            Box::new(Later { at, verdict: finding.into_timeline(rule.clone()).first })
-        });
-        Timeline { first: Verdict { health, reason, message, since, rule }, later }
+        let Self { health, reason, message, since, next, .. } = self;
+        let timeline = Timeline::from(Verdict { health, reason, message, since, rule });
+        match next {
+            Next::Stays => timeline,
+            Next::Turns(at, later) => {
+                let verdict = later.into_timeline(timeline.first.rule.clone()).first;
+                Timeline { later: Some(Box::new(Later { at, verdict })), ..timeline }
+            }
+            Next::Overdue { base, patience } => {
+                let timeline = Timeline { patience: Some(patience), ..timeline };
+                match base {
+                    Some(base) => timeline.overdue_from(base),
+                    None => timeline,
+                }
+            }
+        }
     }
 }
 

@@ -81,7 +81,7 @@ impl<'a> Subject<'a> {
     pub(super) fn lag_behind(self, observed: i64) -> Option<Finding> {
         let generation = self.object.generation.filter(|generation| observed < *generation)?;
         let message = format!("generation {generation} not seen yet, the status is of {observed}");
-        Some(Finding::progressing("SpecNotObserved").message(message))
+        Some(Finding::progressing("SpecNotObserved").message(message).ages())
     }
 }
 

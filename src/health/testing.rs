@@ -34,7 +34,7 @@ pub(super) fn judged(value: &Value) -> Judgement {
 }
 
 /// One row of a table: `apiVersion`, the rest of an object in YAML, and what comes out: `Health
-/// Reason`, with `-> Health Reason` for what becomes of it.
+/// Reason`, with `-> Health Reason` for what becomes of it, or `-> overdue after` a patience.
 pub(super) fn check(api_version: &str, kind: &str, rows: &[(&str, &str)]) {
     for (rest, expected) in rows {
         let mut object: Value = serde_saphyr::from_str(rest).expect("YAML");
@@ -49,6 +49,9 @@ pub(super) fn check(api_version: &str, kind: &str, rows: &[(&str, &str)]) {
         let mut actual = brief(&timeline.first);
         if let Some(later) = &timeline.later {
             actual = format!("{actual} -> {} {}", later.at, brief(&later.verdict));
+        }
+        if let Some(patience) = timeline.patience {
+            actual = format!("{actual} -> overdue after {patience:#}");
         }
         assert!(actual.starts_with(expected), "{rest}\n  expected {expected}\n  actual   {actual}");
     }

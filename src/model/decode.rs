@@ -35,6 +35,8 @@ pub struct Raw {
     spec: Value,
     #[serde(default, deserialize_with = "pruned")]
     status: Value,
+    #[serde(default, deserialize_with = "pruned")]
+    webhooks: Value,
 }
 
 impl Raw {
@@ -63,6 +65,7 @@ impl Raw {
             annotations: pairs(metadata.remove("annotations")),
             spec: self.spec,
             status: self.status,
+            webhooks: self.webhooks,
         })
     }
 }

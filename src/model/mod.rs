@@ -9,8 +9,11 @@ pub mod text;
 
 pub use component::{Cause, Component};
 pub use condition::{Condition, ConditionStatus};
-pub use health::{Health, Later, Timeline, Verdict};
+pub use health::{Health, Later, OVERDUE, Timeline, Verdict};
 pub use object::{GroupKind, Kind, Object, ObjectRef, Owner, StatusReporting};
 
 /// A point in time, as the Kubernetes API gives it.
 pub type Timestamp = k8s_openapi::jiff::Timestamp;
+
+/// A length of time.
+pub type SignedDuration = k8s_openapi::jiff::SignedDuration;

@@ -118,7 +118,7 @@ pub struct Object {
     pub deletion: Option<Timestamp>,
     /// `metadata.finalizers`.
     pub finalizers: Vec<String>,
-    /// `metadata.labels`, only those that are read: our prefix and `app.kubernetes.io/version`.
+    /// `metadata.labels`.
     pub labels: Vec<(String, String)>,
     /// `metadata.annotations`, without the big ones that no rule reads.
     pub annotations: Vec<(String, String)>,
@@ -128,4 +128,6 @@ pub struct Object {
     pub spec: Value,
     /// `status`, `Null` where there is none.
     pub status: Value,
+    /// `webhooks`, where the configuration of an admission webhook holds what others keep in a spec.
+    pub webhooks: Value,
 }

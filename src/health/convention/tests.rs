@@ -26,7 +26,7 @@ fn a_summary_speaks_for_the_whole() {
         ),
         (
             "{status: {conditions: [{type: Ready, status: 'False', reason: NotReady, message: two to go, lastTransitionTime: '2025-03-01T10:00:00Z'}]}}",
-            "Progressing NotReady: two to go -> 2025-03-01T10:10:00Z Degraded NotReady: for more than 10 minutes: two to go",
+            "Progressing NotReady: two to go -> 2025-03-01T10:10:00Z Degraded ProgressDeadlineExceeded: for more than 10 minutes: NotReady: two to go",
         ),
         (
             "{status: {conditions: [{type: Ready, status: Unknown, reason: Starting, lastTransitionTime: '2025-03-01T10:00:00Z'}]}}",

@@ -1,5 +1,6 @@
 //! Kinds that extend the API itself.
 
+use super::admission::conversion_pending;
 use crate::{
     health::{Finding, Subject},
     model::Health,
@@ -13,7 +14,8 @@ pub(super) fn definition(subject: Subject) -> Finding {
         return Finding::of(Health::Degraded, structure);
     }
     if let Some(established) = subject.holds("Established") {
-        return Finding::healthy("Established").since(established.last_transition);
+        return conversion_pending(subject)
+            .unwrap_or_else(|| Finding::healthy("Established").since(established.last_transition));
     }
     match subject.denies("Established") {
         Some(installing) if installing.reason == "Installing" => {
@@ -44,19 +46,6 @@ pub(super) fn service(subject: Subject) -> Finding {
     }
 }
 
-pub(super) fn signing_request(subject: Subject) -> Finding {
-    if let Some(failed) = subject.holds("Failed").or_else(|| subject.holds("Denied")) {
-        return Finding::of(Health::Degraded, failed);
-    }
-    if !subject.word("certificate").is_empty() {
-        return Finding::healthy("Issued");
-    }
-    match subject.holds("Approved") {
-        Some(approved) => Finding::of(Health::Progressing, approved).overdue(),
-        None => Finding::progressing("ApprovalPending").message("nobody has approved or denied it yet"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::health::testing::check;
@@ -70,6 +59,14 @@ mod tests {
                 ("{}", "Progressing NotYetObserved"),
                 (
                     "{status: {conditions: [{type: NamesAccepted, status: 'True'}, {type: Established, status: 'True'}]}}",
+                    "Healthy Established",
+                ),
+                (
+                    "{metadata: {annotations: {cert-manager.io/inject-ca-from: a/b}}, spec: {conversion: {strategy: Webhook, webhook: {clientConfig: {}}}}, status: {conditions: [{type: Established, status: 'True'}]}}",
+                    "Progressing CABundlePending: conversion waits for the CA bundle that cert-manager.io/inject-ca-from asks for -> overdue after 10m",
+                ),
+                (
+                    "{metadata: {annotations: {cert-manager.io/inject-ca-from: a/b}}, spec: {conversion: {strategy: None}}, status: {conditions: [{type: Established, status: 'True'}]}}",
                     "Healthy Established",
                 ),
                 (
@@ -110,30 +107,7 @@ mod tests {
                 ),
                 (
                     &format!("{unavailable}MissingEndpoints}}]}}}}"),
-                    "Progressing MissingEndpoints -> 2025-03-01T10:10:00Z Degraded MissingEndpoints",
-                ),
-            ],
-        );
-    }
-
-    #[test]
-    fn signing_requests() {
-        check(
-            "certificates.k8s.io/v1",
-            "CertificateSigningRequest",
-            &[
-                ("{}", "Progressing ApprovalPending"),
-                (
-                    "{status: {conditions: [{type: Approved, status: 'True', reason: AutoApproved}]}}",
-                    "Progressing AutoApproved",
-                ),
-                (
-                    "{status: {certificate: LS0t, conditions: [{type: Approved, status: 'True'}]}}",
-                    "Healthy Issued",
-                ),
-                (
-                    "{status: {conditions: [{type: Denied, status: 'True', reason: NoThanks}]}}",
-                    "Degraded NoThanks",
+                    "Progressing MissingEndpoints -> 2025-03-01T10:10:00Z Degraded ProgressDeadlineExceeded: for more than 10 minutes: MissingEndpoints",
                 ),
             ],
         );

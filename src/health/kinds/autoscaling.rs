@@ -46,7 +46,10 @@ fn by_conditions(subject: Subject, scaled: &str) -> Finding {
             let since = active.unwrap_or(able).last_transition;
             Finding::healthy("Scaling").message(scaled).since(since)
         }
-        (None, _) => Finding::progressing("Starting").message("can't scale its target yet"),
+        (None, _) => Finding::progressing("Starting")
+            .message("can't scale its target yet")
+            .since(subject.object.created)
+            .overdue(),
     }
 }
 
@@ -61,14 +64,14 @@ pub(super) fn budget(subject: Subject) -> Finding {
             Finding::of(Health::Degraded, failed)
         }
         None if subject.status("desiredHealthy").is_null() => subject.not_yet_observed(),
-        disruption => {
-            let since = disruption.and_then(|disruption| disruption.last_transition);
-            if current < desired {
-                Finding::progressing("BudgetNotMet").message(message).since(since)
-            } else {
-                Finding::healthy("BudgetMet").message(message)
-            }
-        }
+        _ if current >= desired => Finding::healthy("BudgetMet").message(message),
+        // What it is for may be scaled to zero, or gone.
+        _ if subject.count("expectedPods") == 0 => Finding::progressing("NoPods")
+            .message(format!("{message}; it is for none that there are"))
+            .since(subject.object.created)
+            .then_unknown(subject.object.created),
+        // That no disruption is allowed says nothing about since when the budget isn't met.
+        _ => Finding::progressing("BudgetNotMet").message(message).ages(),
     }
 }
 
@@ -128,8 +131,12 @@ mod tests {
                     "Healthy BudgetMet: 3 pods healthy, 3 needed",
                 ),
                 (
-                    "{status: {currentHealthy: 0, desiredHealthy: 1}}",
-                    "Progressing BudgetNotMet: 0 pods healthy, 1 needed",
+                    "{status: {currentHealthy: 0, desiredHealthy: 1, expectedPods: 2}}",
+                    "Progressing BudgetNotMet: 0 pods healthy, 1 needed -> overdue after 10m",
+                ),
+                (
+                    "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, status: {currentHealthy: 0, desiredHealthy: 1, expectedPods: 0}}",
+                    "Progressing NoPods: 0 pods healthy, 1 needed; it is for none that there are -> 2025-03-01T10:10:00Z Unknown NoPods",
                 ),
                 (
                     "{status: {currentHealthy: 3, desiredHealthy: 3, conditions: [{type: DisruptionAllowed, status: 'False', reason: SyncFailed, message: no controller}]}}",

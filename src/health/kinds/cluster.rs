@@ -1,7 +1,8 @@
 use serde_json::Value;
 
+use super::failing;
 use crate::{
-    health::{Finding, Subject, convention},
+    health::{Finding, Subject},
     model::{ConditionStatus, Health},
 };
 
@@ -18,7 +19,7 @@ pub(super) fn node(subject: Subject) -> Finding {
     if ready.status != ConditionStatus::True {
         return Finding::of(Health::Degraded, ready);
     }
-    if let Some(failing) = convention::failing_condition(subject.conditions) {
+    if let Some(failing) = failing(subject) {
         return Finding::of(Health::Degraded, failing);
     }
     if *subject.spec("unschedulable") == Value::Bool(true) {

@@ -2,12 +2,20 @@ use serde_json::Value;
 
 use super::replicas::Replicas;
 use crate::{
-    health::{Finding, Subject, finding::joined},
-    model::{Condition, ConditionStatus, Health},
+    health::{
+        Finding, Subject,
+        convention::{Tone, tone},
+        finding::joined,
+        subject::int,
+    },
+    model::{Condition, ConditionStatus, Health, SignedDuration, Timestamp, decode},
 };
 
 /// The reason of the condition Progressing when a rollout has ended well.
 const ROLLED_OUT: &str = "NewReplicaSetAvailable";
+
+/// How long a rollout may stand still where the spec doesn't say.
+const DEADLINE: i64 = 600;
 
 pub(super) fn judge(subject: Subject) -> Finding {
     if subject.unreported() {
@@ -32,11 +40,13 @@ pub(super) fn judge(subject: Subject) -> Finding {
     }
     if replicas.updated < replicas.desired {
         let Replicas { desired, updated, .. } = replicas;
-        return rollout(subject, &format!("{updated} of {desired} replicas updated; {}", replicas.message()));
+        let message = format!("{updated} of {desired} replicas updated; {}", replicas.message());
+        return moving(subject, Finding::progressing("RollingOut").message(message));
     }
     if replicas.total > replicas.updated {
         let old = replicas.total.saturating_sub(replicas.updated);
-        return rollout(subject, &format!("{old} old replicas to go; {}", replicas.message()));
+        let message = format!("{old} old replicas to go; {}", replicas.message());
+        return moving(subject, Finding::progressing("RollingOut").message(message));
     }
     if replicas.total > replicas.desired {
         return replicas.surplus();
@@ -45,12 +55,18 @@ pub(super) fn judge(subject: Subject) -> Finding {
     if denied || !replicas.complete() {
         return unavailable(subject, &replicas);
     }
+    if let Some(stalled) = subject.denies("Progressing") {
+        return Finding::of(Health::Progressing, stalled).prefixed(replicas.message()).overdue();
+    }
     replicas.healthy().since(subject.changed("Available"))
 }
 
 /// What the Deployment itself reports as failed: pods that can't be made, a rollout out of time.
 fn failed(subject: Subject<'_>) -> Option<&Condition> {
-    subject.holds("ReplicaFailure").or_else(|| subject.denies("Progressing"))
+    let stalled = |progressing: &&Condition| {
+        progressing.reason.is_empty() || tone(&progressing.reason) == Tone::Failing
+    };
+    subject.holds("ReplicaFailure").or_else(|| subject.denies("Progressing").filter(stalled))
 }
 
 fn rolled_out(subject: Subject) -> bool {
@@ -71,17 +87,31 @@ fn paused(subject: Subject, replicas: &Replicas) -> Finding {
         .since(progressing.and_then(|progressing| progressing.last_transition))
 }
 
-/// A rollout ends by its own deadline, which the condition Progressing tells of. Without one there
-/// is only the outage to go by.
-fn rollout(subject: Subject, message: &str) -> Finding {
-    let finding = Finding::progressing("RollingOut").message(message);
-    match subject.condition("Progressing") {
-        Some(progressing) if !rolled_out(subject) => finding.since(progressing.last_transition),
-        _ => {
-            let outage = subject.denies("Available").and_then(|available| available.last_transition);
-            finding.since(outage).then_degraded(outage)
-        }
+/// Something that takes too long at its own deadline. The condition Progressing tells when a rollout
+/// last got on; outside of one, or without it, there is only the outage to go by.
+fn moving(subject: Subject, finding: Finding) -> Finding {
+    if let Some(progressing) = subject.condition("Progressing").filter(|_| !rolled_out(subject)) {
+        let began = finding.since(progressing.last_transition);
+        return match got_on(subject) {
+            Some(got_on) => began.overdue_from(got_on, deadline(subject)),
+            None => began,
+        };
     }
+    match subject.denies("Available").and_then(|available| available.last_transition) {
+        Some(outage) => finding.since(Some(outage)).overdue(),
+        None => finding.ages(),
+    }
+}
+
+/// When the rollout last got on.
+fn got_on(subject: Subject) -> Option<Timestamp> {
+    let conditions = subject.status("conditions").as_array()?;
+    let progressing = conditions.iter().find(|condition| condition["type"] == "Progressing")?;
+    decode::time(progressing.get("lastUpdateTime"))
+}
+
+fn deadline(subject: Subject) -> SignedDuration {
+    SignedDuration::from_secs(int(subject.spec("progressDeadlineSeconds")).unwrap_or(DEADLINE).max(0))
 }
 
 fn unavailable(subject: Subject, replicas: &Replicas) -> Finding {
@@ -93,11 +123,10 @@ fn unavailable(subject: Subject, replicas: &Replicas) -> Finding {
         }
         // Nothing is being rolled out: this is an outage.
         (Some(available), true) => Finding::of(Health::Degraded, available).message(message),
-        (Some(_), false) => rollout(subject, &message),
+        (Some(_), false) => moving(subject, Finding::progressing("RollingOut").message(message)),
         // Nothing tells when the missing ones went away: it may have been just now.
-        (None, true) => replicas.unavailable(),
-
-        (None, false) => replicas.unavailable().since(subject.changed("Progressing")),
+        (None, true) => replicas.unavailable().ages(),
+        (None, false) => moving(subject, replicas.unavailable()),
     }
 }
 
@@ -151,8 +180,26 @@ mod tests {
                     "Progressing RollingOut: 1 of 3 replicas updated; 3 of 3 replicas available",
                 ),
                 (
+                    "{spec: {replicas: 3, progressDeadlineSeconds: 120}, status: {replicas: 4, updatedReplicas: 1, availableReplicas: 3, conditions: [
+                        {type: Progressing, status: 'True', reason: ReplicaSetUpdated, lastTransitionTime: '2024-01-01T10:00:00Z', lastUpdateTime: '2025-03-01T10:00:00Z'}]}}",
+                    "Progressing RollingOut: 1 of 3 replicas updated; 3 of 3 replicas available -> 2025-03-01T10:02:00Z Degraded ProgressDeadlineExceeded: for more than 2 minutes: RollingOut: 1 of 3",
+                ),
+                (
+                    "{spec: {replicas: 3}, status: {replicas: 3, updatedReplicas: 1, availableReplicas: 3, conditions: [
+                        {type: Available, status: 'False', lastTransitionTime: '2025-03-01T10:00:00Z'}]}}",
+                    "Progressing RollingOut: 1 of 3 replicas updated; 3 of 3 replicas available -> 2025-03-01T10:10:00Z Degraded ProgressDeadlineExceeded",
+                ),
+                (
+                    "{spec: {replicas: 1}, status: {replicas: 1, updatedReplicas: 1, availableReplicas: 1, conditions: [{type: Progressing, status: 'False', reason: Odd}]}}",
+                    "Progressing Odd: 1 of 1 replicas available",
+                ),
+                (
+                    "{spec: {replicas: 3}, status: {replicas: 3, updatedReplicas: 3, availableReplicas: 2}}",
+                    "Progressing ReplicasUnavailable: 2 of 3 replicas available -> overdue after 10m",
+                ),
+                (
                     "{spec: {replicas: 3}, status: {replicas: 5, updatedReplicas: 3, availableReplicas: 5}}",
-                    "Progressing RollingOut: 2 old replicas to go",
+                    "Progressing RollingOut: 2 old replicas to go; 5 of 3 replicas available -> overdue after 10m",
                 ),
                 (
                     "{spec: {replicas: 3}, status: {replicas: 3, updatedReplicas: 3, availableReplicas: 1, conditions: [
@@ -164,7 +211,7 @@ mod tests {
                     "{spec: {replicas: 3}, status: {replicas: 3, updatedReplicas: 3, availableReplicas: 2, conditions: [
                         {type: Progressing, status: 'True', reason: NewReplicaSetAvailable, lastTransitionTime: '2025-03-01T10:00:00Z'},
                         {type: Available, status: 'True', lastTransitionTime: '2025-03-01T10:05:00Z'}]}}",
-                    "Progressing ReplicasUnavailable: 2 of 3 replicas available",
+                    "Progressing ReplicasUnavailable: 2 of 3 replicas available -> overdue after 10m",
                 ),
             ],
         );

@@ -1,5 +1,8 @@
-use crate::health::{Finding, Subject, convention};
-use crate::model::Health;
+use super::failing;
+use crate::{
+    health::{Finding, Subject},
+    model::Health,
+};
 
 pub(super) const RULE: &str = "builtin/exists";
 
@@ -19,30 +22,24 @@ pub(super) fn listed(group: &str, kind: &str) -> bool {
             "Secret",
             "ServiceAccount",
         ],
-        "admissionregistration.k8s.io" => &[
-            "MutatingAdmissionPolicy",
-            "MutatingAdmissionPolicyBinding",
-            "MutatingWebhookConfiguration",
-            "ValidatingAdmissionPolicy",
-            "ValidatingAdmissionPolicyBinding",
-            "ValidatingWebhookConfiguration",
-        ],
+        "admissionregistration.k8s.io" => {
+            &["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "ValidatingAdmissionPolicyBinding"]
+        }
         "apps" => &["ControllerRevision"],
         "certificates.k8s.io" => &["ClusterTrustBundle"],
         "coordination.k8s.io" => &["Lease", "LeaseCandidate"],
         "discovery.k8s.io" => &["EndpointSlice"],
         "events.k8s.io" => &["Event"],
         "flowcontrol.apiserver.k8s.io" => &["FlowSchema", "PriorityLevelConfiguration"],
+        "gateway.networking.k8s.io" | "gateway.networking.x-k8s.io" => &["ReferenceGrant"],
         "internal.apiserver.k8s.io" => &["StorageVersion"],
         "metrics.k8s.io" => &["NodeMetrics", "PodMetrics"],
         "networking.k8s.io" => &["IPAddress", "IngressClass", "NetworkPolicy"],
         "node.k8s.io" => &["RuntimeClass"],
+        "policy" => &["PodSecurityPolicy"],
         "rbac.authorization.k8s.io" => &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"],
-        // A claim is allocated when a Pod uses it, not before.
-        "resource.k8s.io" => {
-            &["DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"]
-        }
-        "scheduling.k8s.io" => &["PodGroup", "PriorityClass", "Workload"],
+        "resource.k8s.io" => &["DeviceClass", "DeviceTaintRule", "ResourceClaimTemplate", "ResourceSlice"],
+        "scheduling.k8s.io" => &["CompositePodGroup", "PodGroup", "PriorityClass", "Workload"],
         "storage.k8s.io" => {
             &["CSIDriver", "CSINode", "CSIStorageCapacity", "StorageClass", "VolumeAttributesClass"]
         }
@@ -53,7 +50,7 @@ pub(super) fn listed(group: &str, kind: &str) -> bool {
 
 /// Healthy, unless one of its conditions reports a failure.
 pub(super) fn judge(subject: Subject) -> Finding {
-    match convention::failing_condition(subject.conditions) {
+    match failing(subject) {
         Some(condition) => Finding::of(Health::Degraded, condition),
         None => Finding::healthy("Exists"),
     }

@@ -30,15 +30,27 @@ pub(super) fn job(subject: Subject) -> Finding {
         // The condition follows in a moment, or this comes from a file that never had one.
         return Finding::healthy("Completed").message(format!("{} succeeded", subject.count("succeeded")));
     }
-    let mut message = format!("{} active, {} succeeded", subject.count("active"), subject.count("succeeded"));
+    let (active, failed) = (subject.count("active"), subject.count("failed"));
+    if active == 0 && int(subject.spec("backoffLimit")).is_some_and(|limit| failed > limit) {
+        // Likewise.
+        return Finding::degraded("BackoffLimitExceeded").message(format!("{failed} failed"));
+    }
+    let mut message = format!("{active} active, {} succeeded", subject.count("succeeded"));
     if let Some(completions) = completions {
         message = format!("{message} of {completions}");
     }
-    if subject.count("failed") > 0 {
-        message = format!("{message}, {} failed", subject.count("failed"));
+    if failed > 0 {
+        message = format!("{message}, {failed} failed");
     }
-    // How long a Job may run is its own affair: spec.activeDeadlineSeconds.
-    Finding::progressing("Running").message(message).since(subject.time("startTime"))
+    let finding = Finding::progressing("Running").message(message).since(subject.time("startTime"));
+    // How long a Job may run is its own affair (spec.activeDeadlineSeconds), but its pods have to get
+    // there.
+    let waits = active > 0 && int(subject.status("ready")) == Some(0);
+    match (waits, failed == 0 && subject.count("succeeded") == 0) {
+        (false, _) => finding,
+        (true, true) => finding.overdue(),
+        (true, false) => finding.ages(),
+    }
 }
 
 pub(super) fn cron_job(subject: Subject) -> Finding {
@@ -76,6 +88,19 @@ mod tests {
                     "{spec: {completions: 3}, status: {startTime: '2025-03-01T10:00:00Z', active: 1, failed: 2}}",
                     "Progressing Running: 1 active, 0 succeeded of 3, 2 failed",
                 ),
+                (
+                    "{status: {startTime: '2025-03-01T10:00:00Z', active: 1, ready: 0}}",
+                    "Progressing Running: 1 active, 0 succeeded -> 2025-03-01T10:10:00Z Degraded ProgressDeadlineExceeded: for more than 10 minutes: Running: 1 active",
+                ),
+                (
+                    "{status: {startTime: '2025-03-01T10:00:00Z', active: 1, ready: 0, failed: 1}}",
+                    "Progressing Running: 1 active, 0 succeeded, 1 failed -> overdue after 10m",
+                ),
+                (
+                    "{spec: {backoffLimit: 1, completions: 1}, status: {failed: 2}}",
+                    "Degraded BackoffLimitExceeded: 2 failed",
+                ),
+                ("{spec: {backoffLimit: 2, completions: 1}, status: {failed: 2}}", "Progressing Running"),
                 (
                     "{status: {active: 1, conditions: [{type: Suspended, status: 'False', reason: JobResumed}]}}",
                     "Progressing Running",

@@ -37,10 +37,9 @@ fn alive(subject: Subject) -> Finding {
     };
     let since = ready.and_then(|ready| ready.last_transition);
     if is_ready {
-        let of_job = |owner: &Owner| owner.group == "batch" && owner.kind == "Job";
-        let finding = match &subject.object.controller {
-            Some(owner) if of_job(owner) => Finding::progressing("Running").message("its Job runs"),
-            _ => Finding::healthy("Ready").message(ready_containers(subject)),
+        let finding = match runs_to_an_end(subject) {
+            Some(why) => Finding::progressing("Running").message(why),
+            None => Finding::healthy("Ready").message(ready_containers(subject)),
         };
         return finding.since(since);
     }
@@ -55,10 +54,20 @@ fn alive(subject: Subject) -> Finding {
     let (reason, message) = ready.map_or(("", ""), |ready| (&ready.reason, &ready.message));
     let message = joined(&ready_containers(subject), message).into_owned();
     let finding = Finding::progressing(or(reason, "NotReady")).message(message);
-    match since {
-        Some(_) => finding.since(since).overdue(),
-        None => finding.then_degraded(subject.object.created),
+    finding.since(since.or(subject.object.created)).overdue()
+}
+
+/// Annotations that a tool for installing things puts on what it runs once.
+const HOOKS: [&str; 2] = ["helm.sh/hook", "argocd.argoproj.io/hook"];
+
+/// Why a Pod that works isn't there yet: it is made to come to an end.
+fn runs_to_an_end(subject: Subject) -> Option<&'static str> {
+    let of_job = |owner: &Owner| owner.group == "batch" && owner.kind == "Job";
+    if subject.object.controller.as_ref().is_some_and(of_job) {
+        return Some("its Job runs");
     }
+    let ends = matches!(subject.spec("restartPolicy").as_str(), Some("Never" | "OnFailure"));
+    (ends && HOOKS.iter().any(|hook| subject.annotation(hook).is_some())).then_some("a hook runs")
 }
 
 fn all_ready(subject: Subject) -> bool {
@@ -170,7 +179,7 @@ fn cannot_start(reason: &str) -> bool {
     reason.starts_with("Err")
         || reason.ends_with("Error")
         || reason.ends_with("BackOff")
-        || reason == "InvalidImageName"
+        || matches!(reason, "InvalidImageName" | "RegistryUnavailable" | "SignatureValidationFailed")
 }
 
 fn or<'a>(word: &'a str, other: &'a str) -> &'a str {
@@ -222,11 +231,11 @@ mod tests {
                 ),
                 (
                     "{status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: 0/3 nodes, lastTransitionTime: '2025-03-01T10:00:00Z'}]}}",
-                    "Progressing Unschedulable: 0/3 nodes -> 2025-03-01T10:10:00Z Degraded Unschedulable: for more than 10 minutes: 0/3 nodes",
+                    "Progressing Unschedulable: 0/3 nodes -> 2025-03-01T10:10:00Z Degraded ProgressDeadlineExceeded: for more than 10 minutes: Unschedulable: 0/3 nodes",
                 ),
                 (
                     "{status: {phase: Running, conditions: [{type: Ready, status: 'False', reason: ContainersNotReady, lastTransitionTime: '2025-03-01T10:00:00Z'}], containerStatuses: [{name: a, ready: false}]}}",
-                    "Progressing ContainersNotReady: 0 of 1 containers ready -> 2025-03-01T10:10:00Z Degraded ContainersNotReady",
+                    "Progressing ContainersNotReady: 0 of 1 containers ready -> 2025-03-01T10:10:00Z Degraded ProgressDeadlineExceeded: for more than 10 minutes: ContainersNotReady: 0 of 1",
                 ),
             ],
         );
@@ -240,6 +249,16 @@ mod tests {
             let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "status": {"phase": phase}});
             assert_eq!(judged(&pod).superseded, superseded, "{phase}");
         }
+    }
+
+    #[test]
+    fn a_hook_is_under_way_while_it_runs() {
+        let hook = |policy: &str| {
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "annotations": {"helm.sh/hook": "test"}},
+                "spec": {"restartPolicy": policy}, "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}})
+        };
+        assert_eq!(judged(&hook("Never")).timeline.first.message, "a hook runs");
+        assert_eq!(judged(&hook("Always")).timeline.first.reason, "Ready");
     }
 
     #[test]

@@ -46,6 +46,7 @@ impl Replicas {
     pub(super) fn surplus(&self) -> Finding {
         Finding::progressing("ScalingDown")
             .message(format!("{} replicas run, {} are asked for", self.total, self.desired))
+            .ages()
     }
 
     /// The verdict on a workload of which some replicas aren't available.
@@ -56,9 +57,17 @@ impl Replicas {
     /// The same for a workload that says no times. An outage counts from `created`; that some of
     /// several are missing may have begun just now, and one restarting pod is no failure.
     pub(super) fn unavailable_since(&self, created: Option<Timestamp>) -> Finding {
-        let outage = created.filter(|_| self.available == 0);
-        self.unavailable().then_degraded(outage)
+        if self.available == 0 {
+            self.unavailable().then_degraded(created)
+        } else {
+            self.unavailable().ages()
+        }
     }
+}
+
+/// Whether a ready Pod has to stay so for a while before it is available.
+pub(super) fn settles(subject: Subject) -> bool {
+    int(subject.spec("minReadySeconds")).is_some_and(|seconds| seconds > 0)
 }
 
 /// How many replicas are asked for; one where the spec doesn't say.

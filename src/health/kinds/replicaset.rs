@@ -1,13 +1,28 @@
-use super::replicas::Replicas;
+use super::replicas::{Replicas, settles};
 use crate::{
     health::{Finding, Subject},
     model::Health,
 };
 
-/// A ReplicaSet, or a ReplicationController, which counts the same way. One that is scaled to zero
-/// was replaced by a newer one of its Deployment.
+/// A ReplicaSet that is scaled to zero was replaced by a newer one of its Deployment.
 pub(super) fn judge(subject: Subject) -> Finding {
+    of(subject, Replicas::of(subject))
+}
+
+/// A ReplicationController counts in the same way. What it doesn't ask for it gets from elsewhere.
+pub(super) fn controller(subject: Subject) -> Finding {
     let mut replicas = Replicas::of(subject);
+    if subject.spec("replicas").is_null() {
+        replicas.desired = replicas.total;
+    }
+    of(subject, replicas)
+}
+
+fn of(subject: Subject, mut replicas: Replicas) -> Finding {
+    // Zero is left out; so is the counter by those that don't know it.
+    if subject.status("availableReplicas").is_null() && !settles(subject) {
+        replicas.available = replicas.ready;
+    }
     replicas.available = replicas.available.min(replicas.ready);
     let finding = by_counters(subject, &replicas);
     if replicas.desired == 0 { finding.superseded() } else { finding }
@@ -21,7 +36,11 @@ fn by_counters(subject: Subject, replicas: &Replicas) -> Finding {
         return lag;
     }
     if let Some(failure) = subject.holds("ReplicaFailure") {
-        return Finding::of(Health::Degraded, failure).prefixed(replicas.message());
+        let all = replicas.complete() && replicas.total <= replicas.desired;
+        // It has all that it asks for: the failure is over, or about to be tried again.
+        let health = if all { Health::Progressing } else { Health::Degraded };
+        let finding = Finding::of(health, failure).prefixed(replicas.message());
+        return if all { finding.overdue() } else { finding };
     }
     if replicas.total > replicas.desired {
         return replicas.surplus();
@@ -56,11 +75,40 @@ mod tests {
                 ),
                 (
                     "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, spec: {replicas: 2}, status: {replicas: 2, availableReplicas: 1, readyReplicas: 1}}",
-                    "Progressing ReplicasUnavailable: 1 of 2 replicas available",
+                    "Progressing ReplicasUnavailable: 1 of 2 replicas available -> overdue after 10m",
+                ),
+                (
+                    "{spec: {replicas: 2}, status: {replicas: 2, readyReplicas: 2}}",
+                    "Healthy ReplicasAvailable: 2 of 2",
+                ),
+                (
+                    "{spec: {replicas: 2, minReadySeconds: 60}, status: {replicas: 2, readyReplicas: 2}}",
+                    "Progressing ReplicasUnavailable: 0 of 2",
+                ),
+                (
+                    "{spec: {replicas: 2}, status: {replicas: 2, availableReplicas: 2, readyReplicas: 2, conditions: [{type: ReplicaFailure, status: 'True', reason: FailedDelete}]}}",
+                    "Progressing FailedDelete: 2 of 2 replicas available -> overdue after 10m",
                 ),
                 (
                     "{spec: {replicas: 2}, status: {replicas: 0, conditions: [{type: ReplicaFailure, status: 'True', reason: FailedCreate, message: denied}]}}",
                     "Degraded FailedCreate: 0 of 2 replicas available: denied",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn replication_controllers() {
+        check(
+            "v1",
+            "ReplicationController",
+            &[
+                ("{}", "Progressing NotYetObserved"),
+                ("{status: {replicas: 0, observedGeneration: 1}}", "Healthy ScaledToZero"),
+                ("{spec: {replicas: 1}, status: {replicas: 0}}", "Progressing ReplicasUnavailable"),
+                (
+                    "{status: {replicas: 2, readyReplicas: 2, availableReplicas: 2}}",
+                    "Healthy ReplicasAvailable: 2 of 2",
                 ),
             ],
         );

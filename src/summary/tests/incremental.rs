@@ -50,7 +50,7 @@ fn observations(kind: usize) -> impl Strategy<Value = Observation> {
             let later = later.map(|(second, health)| {
                 Box::new(Later { at: at(second), verdict: verdict(health, "Later", "it took too long") })
             });
-            observation.timeline = Timeline { first: observation.timeline.first, later };
+            observation.timeline = Timeline { first: observation.timeline.first, later, patience: None };
             observation.informational = informational;
             observation.superseded = superseded;
             observation
