@@ -10,6 +10,7 @@ use super::{
     CompileError,
     names::{self, FUNCTIONS, VARIABLES},
     pattern::Pattern,
+    rewrite::{count_turns, ident, is_optional, operation, present, weight},
     source::Source,
     view::{CONDITION, METADATA},
 };
@@ -22,9 +23,6 @@ const LOOPS: usize = 2;
 
 /// The most entries of a list that stands in an expression.
 const LIST: usize = 64;
-
-/// What going once through `matches` weighs, in nodes.
-const MATCH_WEIGHT: usize = 50;
 
 /// The operators of CEL.
 const OPERATORS: [&str; 19] = [
@@ -123,17 +121,13 @@ impl Check<'_> {
     }
 
     /// An entry of a list. In a loop only constants: a list that is made anew each time could grow
-    /// with each.
+    /// with each. Elsewhere no lists that the interpreter makes: going through those isn't counted.
     fn element(&mut self, element: &mut IdedExpr) -> Checked {
-        let constant = matches!(element.expr, Expr::Literal(_));
-        if !constant
-            && (!self.names.is_empty() || matches!(element.expr, Expr::List(_) | Expr::Comprehension(_)))
-        {
-            return self.refuse(if self.names.is_empty() {
-                "a list in a list can't be written in an expression"
-            } else {
-                "in a loop, a list holds constants only"
-            });
+        if !self.names.is_empty() && !matches!(element.expr, Expr::Literal(_)) {
+            return self.refuse("in a loop, a list holds constants only");
+        }
+        if makes_list(element) {
+            return self.refuse("a list can't hold other lists or loops");
         }
         self.visit(element)
     }
@@ -249,14 +243,14 @@ impl Check<'_> {
         self.names.push(name);
         self.visit(body)?;
         self.names.pop();
-        let step = format!("{}{}", names::STEP, weight(body) + 3);
-        let guarded = match guard {
-            Guard::Body => body,
-            Guard::Condition => &mut comprehension.loop_cond,
-        };
-        let inner = std::mem::take(guarded);
-        let no = IdedExpr { id: 0, expr: Expr::Literal(LiteralValue::Boolean(false.into())) };
-        *guarded = operation(operators::CONDITIONAL, vec![ident(&step), inner, no]);
+        let weight = weight(body);
+        count_turns(
+            match guard {
+                Guard::Body => body,
+                Guard::Condition => &mut comprehension.loop_cond,
+            },
+            weight,
+        );
         Ok(())
     }
 
@@ -302,48 +296,14 @@ fn keeps_entries(step: &IdedExpr, name: &str) -> bool {
     }
 }
 
-/// `has(a.b.c)`: true when `b` stands in `a` and `c` in `a.b`. The standard has() fails where `b`
-/// isn't there, which would make `!has(a.b.c)` not hold either.
-fn present(operand: &IdedExpr, field: &str) -> IdedExpr {
-    let key = IdedExpr { id: 0, expr: Expr::Literal(LiteralValue::String(field.to_owned().into())) };
-    let last = operation(operators::IN, vec![key, operand.clone()]);
-    match &operand.expr {
-        Expr::Select(select) if !is_optional(&select.operand) => {
-            operation(operators::LOGICAL_AND, vec![present(&select.operand, &select.field), last])
-        }
-        _ => last,
-    }
-}
-
-/// Whether the value is asked for with `.?` or `[?`.
-fn is_optional(node: &IdedExpr) -> bool {
+/// Whether there is a list or a loop anywhere in `node`.
+fn makes_list(node: &IdedExpr) -> bool {
     match &node.expr {
-        Expr::Select(select) => is_optional(&select.operand),
-        Expr::Call(call) => [operators::OPT_SELECT, operators::OPT_INDEX].contains(&call.func_name.as_str()),
+        Expr::List(_) | Expr::Comprehension(_) => true,
+        Expr::Select(select) => makes_list(&select.operand),
+        Expr::Call(call) => {
+            call.target.iter().any(|target| makes_list(target)) || call.args.iter().any(makes_list)
+        }
         _ => false,
     }
-}
-
-/// How much work evaluating `node` once is, in nodes.
-fn weight(node: &IdedExpr) -> usize {
-    1 + match &node.expr {
-        Expr::Select(select) => weight(&select.operand),
-        Expr::Call(call) => {
-            let own = if call.func_name == "matches" { MATCH_WEIGHT } else { 0 };
-            own + call.target.iter().map(|target| weight(target)).sum::<usize>()
-                + call.args.iter().map(weight).sum::<usize>()
-        }
-        Expr::List(list) => list.elements.iter().map(weight).sum(),
-        // Its turns count for themselves.
-        Expr::Comprehension(comprehension) => 3 + weight(&comprehension.iter_range),
-        _ => 0,
-    }
-}
-
-fn ident(name: &str) -> IdedExpr {
-    IdedExpr { id: 0, expr: Expr::Ident(name.to_owned()) }
-}
-
-fn operation(operator: &str, args: Vec<IdedExpr>) -> IdedExpr {
-    IdedExpr { id: 0, expr: Expr::Call(CallExpr { func_name: operator.to_owned(), target: None, args }) }
 }

@@ -13,8 +13,8 @@ pub(super) const ENTRIES: usize = 1_000;
 /// The most bytes of one text that an expression reads or makes.
 pub(super) const TEXT_BYTES: usize = 4 << 10;
 
-/// The most work that one evaluation may do. A unit is an entry read, 16 bytes of a text, or a node of
-/// the expression in a loop; each takes some 10 to 100 ns.
+/// The most work that one evaluation may do: some milliseconds at worst, as measured. A unit is an entry read, 16
+/// bytes of a text, or a node of the expression in a loop.
 pub(super) const WORK: u32 = 50_000;
 
 /// Which bound an evaluation ran into.

@@ -22,6 +22,7 @@ mod guard;
 mod meter;
 mod names;
 mod pattern;
+mod rewrite;
 mod source;
 #[cfg(test)]
 mod tests;

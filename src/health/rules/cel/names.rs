@@ -105,6 +105,6 @@ fn no_clock(name: &str) -> String {
 /// The known name that was probably meant.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = |known: &&str| strsim::damerau_levenshtein(&name.to_lowercase(), &known.to_lowercase());
-    let most = if name.len() < 5 { 1 } else { 2 };
+    let most = [0, 0, 0, 1, 1].get(name.len()).copied().unwrap_or(2);
     known.filter(|known| near(known) <= most).min_by_key(near)
 }

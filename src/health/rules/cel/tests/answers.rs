@@ -67,6 +67,7 @@ fn conditions_of_rows() {
             "status.zones.filter(z, z.ok) == [status.zones[0]] && status.zones[0] in status.zones",
             // Presence, at any depth. Null is as if it weren't there.
             "has(status.phase) && has(status.empty) && !has(status.gone) && !has(status.nothing)",
+            "!has(status.zones[7].name) && !has(status.gone[0].name) && has(status.zones[0].name)",
             "!has(status.gone.deeper.still) && !has(status.nothing.x) && has(spec.template.size)",
             r#"status.?gone.?deeper.orValue("none") == "none" && status.?phase.orValue("") == "Running""#,
             "status.?phase.hasValue() && !status.?gone.hasValue() && status.?zones[?7].hasValue() == false",
