@@ -13,13 +13,15 @@ use super::{
     node::{Mapping, Name, Node},
     split,
 };
-use crate::model::{Object, Timestamp, text};
+use crate::model::{Event, Object, Timestamp, text};
 
 /// What was read.
 #[derive(Debug, Default)]
 pub struct Dump {
     /// The wanted objects, each once.
     pub objects: Vec<Object>,
+    /// What Events report, where they are wanted.
+    pub events: Vec<Event>,
     /// Of the others, those that another object controls: the `uid` of each and of its controller.
     pub links: Vec<(Box<str>, Box<str>)>,
     /// What could not be read.
@@ -39,6 +41,7 @@ pub struct Reader<K> {
     keep: K,
     dump: Dump,
     kinds: Kinds,
+    events: bool,
 }
 
 impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<Selected<W>> {
@@ -61,7 +64,13 @@ impl<F: FnMut(Object) + Send> Reader<Each<F>> {
 
 impl<K: Keep> Reader<K> {
     fn keeping(keep: K) -> Self {
-        Self { keep, dump: Dump::default(), kinds: Kinds::default() }
+        Self { keep, dump: Dump::default(), kinds: Kinds::default(), events: false }
+    }
+
+    /// The same reader, which also keeps what Events report.
+    #[must_use]
+    pub fn with_events(self) -> Self {
+        Self { events: true, ..self }
     }
 
     /// Reads a file, whatever its name, or every `.yaml`, `.yml` and `.json` file below a folder.
@@ -169,8 +178,9 @@ impl<K: Keep> Reader<K> {
                 return self.unusable(&mapping, api_version.as_deref(), kind.as_deref(), item, place);
             }
         };
-        let Mapping { raw, namespaced, resource_version, newest, odd_labels, .. } = mapping;
+        let Mapping { raw, namespaced, resource_version, newest, odd_labels, event, .. } = mapping;
         let object = raw.into_nameless(self.kinds.kind(&api_version, &kind, namespaced));
+        self.dump.events.extend(event.filter(|_| self.events));
         self.dump.seen += 1;
         self.dump.taken = self.dump.taken.max(newest);
         self.dump.definitions.learn(&object);

@@ -270,6 +270,30 @@ fn the_time_of_the_dump_is_the_newest_that_its_objects_tell() {
 }
 
 #[test]
+fn events_are_kept_where_they_are_wanted() {
+    let event = "apiVersion: v1
+count: 3
+involvedObject: {kind: Pod, namespace: ns, name: web, uid: '1'}
+kind: Event
+lastTimestamp: '2025-03-01T10:00:00Z'
+message: no secret
+metadata: {name: web.1, namespace: ns}
+reason: FailedMount
+type: Warning
+---
+{apiVersion: v1, kind: Event, metadata: {name: web.2, namespace: ns}, reason: [1]}
+";
+    assert!(read(event).events.is_empty());
+    let mut reader = Reader::new(|_| false).with_events();
+    reader.stream("dump.yaml", event.as_bytes());
+    let events = reader.finish().events;
+    let said: Vec<_> =
+        events.iter().map(|e| format!("{} {}: {}", e.about.name, e.reason, e.message)).collect();
+    assert_eq!(said, ["web FailedMount: no secret"]);
+    assert!(events[0].is_warning && events[0].last.is_some());
+}
+
+#[test]
 fn other_encodings_are_read_or_reported() {
     let text = config_map("a");
     let wide: Vec<u8> =

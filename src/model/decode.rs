@@ -73,6 +73,7 @@ impl Raw {
             deletion: time(metadata.get("deletionTimestamp")),
             finalizers: strings(metadata.get("finalizers")),
             controller: controller(metadata.get("ownerReferences")),
+            owners: owners(metadata.get("ownerReferences")),
             labels: pairs(metadata.remove("labels")),
             annotations: pairs(metadata.remove("annotations")),
             spec: self.spec,
@@ -85,6 +86,11 @@ impl Raw {
 /// A time as the API writes it (RFC 3339); `None` for anything else.
 pub fn time(value: Option<&Value>) -> Option<Timestamp> {
     value?.as_str()?.parse().ok()
+}
+
+/// The text that stands in a field.
+pub fn text_at<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+    value.get(field)?.as_str()
 }
 
 fn strings(value: Option<&Value>) -> Vec<String> {
@@ -113,6 +119,11 @@ fn controller(owners: Option<&Value>) -> Option<Owner> {
         kind: field("kind"),
         name: field("name"),
     })
+}
+
+fn owners(owners: Option<&Value>) -> Vec<Box<str>> {
+    let owners = owners.and_then(Value::as_array).into_iter().flatten();
+    owners.filter_map(|owner| Some(text::name(text_at(owner, "uid")?).into())).collect()
 }
 
 fn string<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
@@ -305,5 +316,6 @@ mod tests {
             (&*owner.uid, &*owner.group, &*owner.kind, &*owner.name),
             ("2", "apps", "ReplicaSet", "rs")
         );
+        assert_eq!(object.owners.iter().map(|uid| &**uid).collect::<Vec<_>>(), ["1", "2"]);
     }
 }
