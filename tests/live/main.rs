@@ -6,5 +6,6 @@ mod coverage;
 mod install;
 mod manifests;
 mod publish;
+mod rules;
 mod support;
 mod surfaces;
