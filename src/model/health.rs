@@ -44,6 +44,11 @@ impl Health {
         }
     }
 
+    /// Whether something is wrong or not as it should be yet. What was stopped on purpose is not ill.
+    pub fn is_ill(self) -> bool {
+        !matches!(self, Self::Healthy | Self::Suspended)
+    }
+
     /// The worse of two in the order of [`Health::rank`].
     #[must_use]
     pub fn worst(self, other: Self) -> Self {

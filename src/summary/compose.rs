@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Observation, Past, members::Objects};
+use super::{Combination, Observation, Past, members::Objects};
 use crate::{
     api::Identifier,
     model::{Cause, Component, GroupKind, Health, Timestamp, Verdict},
@@ -14,6 +14,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) objects: &'a Objects,
     /// What is known of an object from before, by its key.
     pub(super) past: &'a dyn Fn(&str) -> Past,
+    /// How the components of an add-on combine.
+    pub(super) combinations: &'a BTreeMap<Identifier, Combination>,
     /// The kinds that can't be observed, and why.
     pub(super) gaps: &'a BTreeMap<GroupKind, String>,
     /// How the add-on `.1` counts as a component of the add-on `.0`; `None` where nothing better is
@@ -99,7 +101,9 @@ fn component(
         cause,
         version: observation.version.clone(),
         informational: observation.informational,
+        spare: false,
         flapping: (around.past)(key).flapping,
+        facts: observation.facts.clone(),
     }
 }
 

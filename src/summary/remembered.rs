@@ -2,7 +2,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{Membership, Observation, Past, object_key};
 use crate::{
-    api::{ComponentCause, ComponentFlapping, ComponentStatus, Identifier},
+    api::{ComponentCause, ComponentFlapping, ComponentStatus, Identifier, importance},
     model::{
         Condition, ConditionStatus, Flapping, Health, Kind, ObjectRef, StatusReporting, Timestamp, Verdict,
     },
@@ -113,8 +113,9 @@ fn observation(identifier: &Identifier, component: &ComponentStatus) -> Observat
             })
             .collect(),
         version: None,
-        informational: component.importance.as_deref() == Some("informational"),
+        informational: component.importance.as_deref() == Some(importance::INFORMATIONAL),
         superseded: false,
+        facts: Vec::new(),
         generation: None,
     }
 }

@@ -5,8 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::*;
-use crate::model::{Flapping, Kind, Later, ObjectRef, Owner, SignedDuration, StatusReporting, Timeline};
+use crate::api::{Combine, CountBy, Quorum, Select};
+use crate::model::{
+    Fact, Flapping, Kind, Later, ObjectRef, Owner, SignedDuration, StatusReporting, Timeline,
+};
 
+mod combination;
 mod flapping;
 mod grouping;
 mod incremental;
@@ -55,6 +59,7 @@ fn object(name: &str, identifiers: &[&str], health: Health) -> Observation {
         version: None,
         informational: false,
         superseded: false,
+        facts: Vec::new(),
         generation: None,
     }
 }
