@@ -62,7 +62,7 @@ pub fn judge(object: &Object, rules: &Rules) -> Judgement {
     let facts = rules.facts(subject);
     Judgement {
         timeline: finding.into_timeline(rule),
-        conditions: readings.into_iter().map(|reading| reading.condition).collect(),
+        conditions: readings.into_iter().map(Condition::from).collect(),
         facts,
         superseded,
     }

@@ -71,7 +71,7 @@ fn component(
         Some((object, evidence)) if counts_for_owner(&own, &evidence) => {
             let cause = Cause {
                 object: object.object.clone(),
-                reason: evidence.reason.clone(),
+                reason: evidence.reason.clone().into_owned(),
                 message: evidence.message.clone(),
             };
             (blame(own, evidence, object), Some(cause))
@@ -93,7 +93,7 @@ fn own_verdict(identifier: &Identifier, observation: &Observation, around: &Surr
     if let Some(why) = around.gaps.get(&observation.group_kind()) {
         return Verdict {
             health: Health::Unknown,
-            reason: "NotObserved".to_owned(),
+            reason: "NotObserved".into(),
             message: format!("{} can't be watched: {why}", observation.object.kind.resource_name()),
             since: None,
             rule: "coverage".into(),

@@ -22,7 +22,7 @@ impl Observation {
         };
         let verdict = Verdict {
             health: Health::parse(&component.health),
-            reason: word(&component.reason),
+            reason: word(&component.reason).into(),
             message: message(&component.message),
             since: component.since.as_ref().map(|time| time.0),
             rule: Cow::Owned(word(&component.rule)),

@@ -92,7 +92,7 @@ fn headline(components: &[Component], health: Health) -> (String, String) {
         return (reason.to_owned(), message);
     };
     let message = format!("{} of {total} not healthy: {}", bad.len(), causes(&bad));
-    (worst.verdict.reason.clone(), text::message(&message))
+    (worst.verdict.reason.clone().into_owned(), text::message(&message))
 }
 
 /// At most [`NAMED`] causes, worst first, each with the objects that share it.
@@ -267,7 +267,7 @@ fn component(component: &Component) -> ComponentStatus {
         uid: object.uid.to_string(),
         install: component.install.clone(),
         health: verdict.health.to_string(),
-        reason: verdict.reason.clone(),
+        reason: verdict.reason.clone().into_owned(),
         message: verdict.message.clone(),
         since: verdict.since.map(seconds),
         rule: verdict.rule.to_string(),

@@ -48,7 +48,7 @@ fn failure(subject: Subject) -> Option<Finding> {
     let recorded = FAILURES.iter().find_map(|(reason, message)| {
         let (reason, message) = (subject.word(reason), subject.word(message));
         let empty = reason.is_empty() && message.is_empty();
-        (!empty).then(|| Finding::degraded(or(reason, "Failed")).message(message))
+        (!empty).then(|| Finding::told(Health::Degraded, or(reason, "Failed")).message(message))
     });
     recorded.or_else(|| {
         let first = subject.status("errors").as_array()?.first()?;
@@ -96,7 +96,7 @@ fn state(subject: Subject) -> Option<Finding> {
         .min_by_key(|(health, _)| health.rank())?;
     let reason = subject.word("reason");
     Some(
-        Finding::new(health, if health == Health::Healthy { word } else { or(reason, word) })
+        Finding::told(health, if health == Health::Healthy { word } else { or(reason, word) })
             .message(subject.said()),
     )
 }

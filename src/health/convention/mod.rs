@@ -118,8 +118,8 @@ fn left_over(subject: Subject) -> (Finding, Cow<'static, str>) {
 fn seen_and_quiet(subject: Subject) -> bool {
     let told = |(field, _): (&String, &Value)| !matches!(field.as_str(), "observedGeneration" | "conditions");
     let idle = |reading: &Reading| {
-        matches!(subject.dialect.role(&reading.condition.kind), Role::Activity)
-            && reading.condition.status == ConditionStatus::False
+        matches!(subject.dialect.role(&reading.kind), Role::Activity)
+            && reading.status == ConditionStatus::False
     };
     generation(subject.status("observedGeneration")).is_some()
         && !subject.object.status.as_object().is_some_and(|status| status.iter().any(told))

@@ -4,11 +4,12 @@ use super::replicas::Replicas;
 use crate::{
     health::{
         Finding, Subject,
+        conditions::Reading,
         convention::{Tone, tone},
         finding::joined,
         subject::int,
     },
-    model::{Condition, ConditionStatus, Health, SignedDuration, Timestamp, decode},
+    model::{ConditionStatus, Health, SignedDuration, Timestamp, decode},
 };
 
 /// The reason of the condition Progressing when a rollout has ended well.
@@ -62,8 +63,8 @@ pub(super) fn judge(subject: Subject) -> Finding {
 }
 
 /// What the Deployment itself reports as failed: pods that can't be made, a rollout out of time.
-fn failed(subject: Subject<'_>) -> Option<&Condition> {
-    let stalled = |progressing: &&Condition| {
+fn failed<'a>(subject: Subject<'a>) -> Option<&'a Reading<'a>> {
+    let stalled = |progressing: &&Reading| {
         progressing.reason.is_empty() || tone(&progressing.reason) == Tone::Failing
     };
     subject.holds("ReplicaFailure").or_else(|| subject.denies("Progressing").filter(stalled))

@@ -19,8 +19,7 @@ mod request;
 mod statefulset;
 mod storage;
 
-use super::{Finding, Subject, convention};
-use crate::model::Condition;
+use super::{Finding, Subject, conditions::Reading, convention};
 
 /// How the objects of one kind are judged.
 pub(super) struct Rule {
@@ -130,7 +129,7 @@ fn exists_rule(group: &str, kind: &str) -> Option<Rule> {
 }
 
 /// The first condition that reports a failure by itself.
-fn failing(subject: Subject<'_>) -> Option<&Condition> {
+fn failing<'a>(subject: Subject<'a>) -> Option<&'a Reading<'a>> {
     convention::failing_condition(subject.conditions, subject.dialect)
 }
 
