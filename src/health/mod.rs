@@ -29,7 +29,8 @@ use finding::Finding;
 use subject::Subject;
 
 pub use rules::{
-    Case, Cases, FileError, Rule, RuleError, Rules, Written, builtin_files, read_cases, read_dir, read_text,
+    Case, Cases, FileError, KindRules, Rule, RuleError, Rules, Written, builtin_files, read_cases, read_dir,
+    read_text,
 };
 
 use crate::model::{Condition, Fact, Object, Timeline};
@@ -53,10 +54,14 @@ pub struct Judgement {
 
 /// Judges an object by `rules`. Total: any object gets an answer, whatever its status looks like.
 pub fn judge(object: &Object, rules: &Rules) -> Judgement {
-    let readings = conditions::read(object.status.get("conditions"));
     let kind = &object.reference.kind;
-    let dialect = rules.dialect(&kind.group, &kind.kind);
-    let subject = Subject { object, conditions: &readings, dialect };
+    judge_by(object, &rules.of_kind(&kind.group, &kind.kind))
+}
+
+/// The same with the rules of the object's kind, for those who judge many of one kind.
+pub fn judge_by(object: &Object, rules: &KindRules) -> Judgement {
+    let readings = conditions::read(object.status.get("conditions"));
+    let subject = Subject { object, conditions: &readings, dialect: rules.dialect() };
     let (finding, rule) = rules.decide(subject);
     let superseded = finding.superseded;
     let facts = rules.facts(subject);

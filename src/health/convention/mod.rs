@@ -51,8 +51,17 @@ pub(super) fn judge(subject: Subject) -> (Finding, Cow<'static, str>) {
             }
         };
     }
+    signal(subject).unwrap_or_else(|| {
+        let finding = Finding::new(Health::Unknown, "NoSignal")
+            .message("its status says nothing that is known to tell health");
+        (finding, "convention/status".into())
+    })
+}
+
+/// The verdict on an object whose status says anything that tells health.
+pub(super) fn signal(subject: Subject) -> Option<(Finding, Cow<'static, str>)> {
     match evidence(subject) {
-        Some(Evidence { finding, rule, generation }) => fresh(subject, finding, generation, || rule),
+        Some(Evidence { finding, rule, generation }) => Some(fresh(subject, finding, generation, || rule)),
         None => left_over(subject),
     }
 }
@@ -101,17 +110,10 @@ fn by_conditions(subject: Subject) -> Option<Evidence> {
     all.reduce(|a, b| if b.finding.health.rank() < a.finding.health.rank() { b } else { a })
 }
 
-fn left_over(subject: Subject) -> (Finding, Cow<'static, str>) {
-    if let Some(lag) = subject.lag() {
-        return (lag, "convention/generation".into());
-    }
-    if seen_and_quiet(subject) {
-        let finding = Finding::healthy("Observed").message("its controller saw it and reports nothing wrong");
-        return (finding, "convention/generation".into());
-    }
-    let finding = Finding::new(Health::Unknown, "NoSignal")
-        .message("its status says nothing that is known to tell health");
-    (finding, "convention/status".into())
+fn left_over(subject: Subject) -> Option<(Finding, Cow<'static, str>)> {
+    let quiet = || Finding::healthy("Observed").message("its controller saw it and reports nothing wrong");
+    let finding = subject.lag().or_else(|| seen_and_quiet(subject).then(quiet))?;
+    Some((finding, "convention/generation".into()))
 }
 
 /// Whether the status tells that its generation was seen, and nothing besides that nobody knows.

@@ -22,6 +22,7 @@ mod storage;
 use super::{Finding, Subject, conditions::Reading, convention};
 
 /// How the objects of one kind are judged.
+#[derive(Debug)]
 pub(super) struct Rule {
     /// Names the rule in a verdict.
     pub(super) name: &'static str,

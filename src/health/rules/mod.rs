@@ -17,7 +17,7 @@ mod verdicts;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, LazyLock},
+    sync::{Arc, LazyLock, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -26,7 +26,7 @@ pub use compile::RuleError;
 pub use read::{Case, Cases, FileError, Written, read_cases, read_dir, read_text};
 
 use self::{cel::Program, matching::Check, path::Path};
-use super::dialect::Dialect;
+use super::{dialect::Dialect, kinds};
 use crate::{
     api::{CauseRule, Combine},
     model::Health,
@@ -154,7 +154,12 @@ impl Target {
 pub struct Rules {
     own: Layer,
     users: Layer,
+    /// What was looked up already.
+    found: RwLock<HashMap<String, HashMap<String, Arc<KindRules>>>>,
 }
+
+/// The most groups of which what was looked up is kept.
+const MAX_FOUND: usize = 4096;
 
 /// Rules of which the first that is for a kind counts most.
 #[derive(Debug, Default)]
@@ -178,9 +183,31 @@ impl Layer {
         }
     }
 
-    fn of<'a>(&'a self, group: &'a str, kind: &'a str) -> impl Iterator<Item = &'a Rule> {
+    fn of(&self, group: &str, kind: &str) -> Vec<Arc<Rule>> {
         let exact = self.by_kind.get(group).and_then(|kinds| kinds.get(kind)).into_iter().flatten();
-        exact.chain(self.wide.iter().filter(move |rule| rule.is_for(group, kind))).map(|rule| &**rule)
+        exact.chain(self.wide.iter().filter(|rule| rule.is_for(group, kind))).cloned().collect()
+    }
+}
+
+/// The rules for one kind: what is looked up once for all its objects.
+#[derive(Debug)]
+pub struct KindRules {
+    users: Vec<Arc<Rule>>,
+    own: Vec<Arc<Rule>>,
+    native: Option<kinds::Rule>,
+    suspension: bool,
+    patience: Option<Patience>,
+}
+
+impl KindRules {
+    /// Those of users, then the built-in ones.
+    fn all(&self) -> impl Iterator<Item = &Rule> {
+        self.users.iter().chain(&self.own).map(|rule| &**rule)
+    }
+
+    /// Where the cause of a bad health is looked for.
+    pub fn causes(&self) -> impl Iterator<Item = &CauseRule> {
+        self.all().flat_map(|rule| &rule.causes)
     }
 }
 
@@ -201,13 +228,32 @@ impl Rules {
     pub fn with(users: impl IntoIterator<Item = Arc<Rule>>) -> Self {
         let builtin = Self::builtin();
         let own = Layer { by_kind: builtin.own.by_kind.clone(), wide: builtin.own.wide.clone() };
-        let mut rules = Self { own, users: Layer::default() };
+        let mut rules = Self { own, ..Self::default() };
         users.into_iter().for_each(|rule| rules.users.add(rule));
         rules
     }
 
-    /// Where the cause of a bad health is looked for, for objects of this kind.
-    pub fn causes<'a>(&'a self, group: &'a str, kind: &'a str) -> impl Iterator<Item = &'a CauseRule> {
-        self.users.of(group, kind).chain(self.own.of(group, kind)).flat_map(|rule| &rule.causes)
+    /// The rules for objects of a kind.
+    pub fn of_kind(&self, group: &str, kind: &str) -> Arc<KindRules> {
+        let read = self.found.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = read.get(group).and_then(|kinds| kinds.get(kind)) {
+            return Arc::clone(found);
+        }
+        drop(read);
+        let (users, own) = (self.users.of(group, kind), self.own.of(group, kind));
+        let first = || users.iter().chain(&own);
+        let found = Arc::new(KindRules {
+            suspension: first().next().is_none_or(|rule| rule.verdicts.suspension),
+            patience: first().find_map(|rule| rule.verdicts.patience),
+            native: kinds::rule(group, kind),
+            users,
+            own,
+        });
+        let mut write = self.found.write().unwrap_or_else(PoisonError::into_inner);
+        // Files may name any number of groups.
+        if write.len() < MAX_FOUND {
+            write.entry(group.to_owned()).or_default().insert(kind.to_owned(), Arc::clone(&found));
+        }
+        found
     }
 }

@@ -53,8 +53,8 @@ fn the_first_row_that_holds_decides() {
             ("{status: {phase: Making, note: soon}}", "Progressing Making: soon"),
             ("{spec: {size: 2}, status: {ready: 1, tries: 3}}", "Degraded TooFew"),
             ("{spec: {size: 2}, status: {tries: 3}}", "Degraded TooFew"),
-            ("{spec: {size: 2}, status: {ready: 2, tries: 3}}", "Unknown NoSignal"),
-            ("{status: {tries: 3}}", "Unknown NoSignal"),
+            ("{spec: {size: 2}, status: {ready: 2, tries: 3}}", "Progressing NotYetObserved"),
+            ("{status: {tries: 3}}", "Progressing NotYetObserved"),
             ("{}", "Progressing NotYetObserved"),
         ],
     );
@@ -124,7 +124,7 @@ fn tests_look_into_lists_and_maps() {
                 "{status: {parts: {a: {state: Fine}, b: {conditions: [{type: Ready, status: 'True'}]}}}}",
                 "Healthy",
             ),
-            ("{status: {parts: []}}", "Unknown NoSignal"),
+            ("{status: {parts: []}}", "Progressing NotYetObserved"),
         ],
     );
 }
@@ -137,7 +137,7 @@ fn words_of_state_mean_what_the_table_says() {
             ("{status: {phase: zeta}}", "Healthy Zeta"),
             ("{status: {phase: inRuins, why: fire}}", "Degraded InRuins: fire"),
             ("{status: {phase: Creating}}", "Progressing Creating"),
-            ("{status: {phase: Eta}}", "Unknown NoSignal"),
+            ("{status: {phase: Eta}}", "Progressing NotYetObserved"),
             (
                 "{status: {phase: Zeta, conditions: [{type: Ready, status: 'False', reason: PartFailed}]}}",
                 "Degraded PartFailed",

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use k8s_openapi::jiff::SignedDuration;
 
 use super::{
-    Decision, From, Patience, Rule, Rules, Table,
+    Decision, From, KindRules, Patience, Rule, Table,
     matching::{self, Hit, View},
     path::{Path, Scope},
 };
@@ -15,7 +15,6 @@ use crate::{
         convention::{self, normal, state},
         deletion,
         dialect::Dialect,
-        kinds,
     },
     model::{Health, StatusReporting, Timestamp, decode, text},
 };
@@ -26,68 +25,54 @@ const FACT_BYTES: usize = 256;
 /// A finding and the rule that made it.
 type Named = (Finding, Cow<'static, str>);
 
-impl Rules {
+impl KindRules {
+    /// What the kind means by its conditions.
+    pub(in crate::health) fn dialect(&self) -> &Dialect {
+        static COMMON: Dialect = Dialect::COMMON;
+        self.all().find(|rule| rule.verdicts.has_dialect()).map_or(&COMMON, |rule| &rule.verdicts.dialect)
+    }
+
     /// Judges an object: deletion, the rules of users, what is known of built-in kinds, the built-in
     /// rules, and what any other kind says.
     pub(in crate::health) fn decide(&self, subject: Subject) -> Named {
         if let Some(finding) = deletion::judge(subject) {
             return (finding, deletion::RULE.into());
         }
-        let (group, kind) = (&*subject.object.reference.kind.group, &*subject.object.reference.kind.kind);
-        let users = || self.users.of(group, kind);
-        let own = || self.own.of(group, kind);
-        let (finding, name) = self.health(subject, users, own, kinds::rule(group, kind).as_ref());
-        match users().chain(own()).find_map(|rule| rule.verdicts.patience) {
+        let (finding, name) = self.health(subject);
+        match self.patience {
             Some(patience) => (patience.apply(finding), name),
             None => (finding, name),
         }
     }
 
-    fn health<'a, U, O>(
-        &self,
-        subject: Subject<'_>,
-        users: impl Fn() -> U,
-        own: impl Fn() -> O,
-        native: Option<&kinds::Rule>,
-    ) -> Named
-    where
-        U: Iterator<Item = &'a Rule>,
-        O: Iterator<Item = &'a Rule>,
-    {
-        let suspension = users().chain(own()).next().is_none_or(|rule| rule.verdicts.suspension);
-        let stopped = native.is_none() && suspension;
+    fn health(&self, subject: Subject) -> Named {
+        let stopped = self.native.is_none() && self.suspension;
         if let Some(suspended) = stopped.then(|| convention::suspended(subject)).flatten() {
             return suspended;
         }
-        if let Some(decided) = users().find_map(|rule| rule.decide(subject)) {
+        if let Some(decided) = self.users.iter().find_map(|rule| rule.decide(subject)) {
             return decided;
         }
-        let speaking = users().find(|rule| rule.verdicts.dialect.speaks());
-        if let (Some(native), None) = (native, speaking) {
+        if let Some(native) = &self.native
+            && !self.users.iter().any(|rule| rule.verdicts.dialect.speaks())
+        {
             return ((native.judge)(subject), native.name.into());
         }
-        if let Some(decided) = own().find_map(|rule| rule.decide(subject)) {
+        if let Some(decided) = self.own.iter().find_map(|rule| rule.decide(subject)) {
             return decided;
         }
-        let known = users().chain(own()).next().is_some();
-        if subject.unreported() && known {
-            return unreported(subject, users().chain(own()).find_map(|rule| rule.verdicts.empty));
+        if self.all().next().is_none() {
+            return convention::judge(subject);
         }
-        convention::judge(subject)
-    }
-
-    /// The words of the kind's conditions.
-    pub(in crate::health) fn dialect<'a>(&'a self, group: &'a str, kind: &'a str) -> &'a Dialect {
-        static COMMON: Dialect = Dialect::COMMON;
-        let mut rules = self.users.of(group, kind).chain(self.own.of(group, kind));
-        rules.find(|rule| rule.verdicts.has_dialect()).map_or(&COMMON, |rule| &rule.verdicts.dialect)
+        // Of a kind that is known to tell, silence is that of a controller that hasn't got there yet.
+        let told = (!subject.unreported()).then(|| convention::signal(subject)).flatten();
+        told.unwrap_or_else(|| silent(subject, self.all().find_map(|rule| rule.verdicts.empty)))
     }
 
     /// What is to be shown of an object, each name once.
     pub(in crate::health) fn facts(&self, subject: Subject) -> Vec<crate::model::Fact> {
-        let (group, kind) = (&*subject.object.reference.kind.group, &*subject.object.reference.kind.kind);
         let mut facts: Vec<crate::model::Fact> = Vec::new();
-        for rule in self.users.of(group, kind).chain(self.own.of(group, kind)).flat_map(|rule| &rule.facts) {
+        for rule in self.all().flat_map(|rule| &rule.facts) {
             if facts.iter().any(|fact| fact.name == rule.name) {
                 continue;
             }
@@ -96,18 +81,16 @@ impl Rules {
                 From::Expression(program) => program.text(subject).ok().flatten(),
             };
             if let Some(value) = value.filter(|value| !value.is_empty()) {
-                facts.push(crate::model::Fact {
-                    name: rule.name.clone(),
-                    value: text::cut(&text::message(&value), FACT_BYTES),
-                });
+                let value = text::cut(&text::message(&value), FACT_BYTES);
+                facts.push(crate::model::Fact { name: rule.name.clone(), value });
             }
         }
         facts
     }
 }
 
-/// The verdict on an object without a status of a kind that is known to report one.
-fn unreported(subject: Subject, empty: Option<Health>) -> Named {
+/// The verdict on an object whose status tells nothing, of a kind that is known to tell.
+fn silent(subject: Subject, empty: Option<Health>) -> Named {
     const RULE: &str = "convention/status";
     match empty {
         Some(Health::Healthy) => (Finding::healthy("Exists"), RULE.into()),
