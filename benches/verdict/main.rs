@@ -1,12 +1,13 @@
 //! What a verdict costs: one for each built-in kind, of an object that is well and of one that isn't.
 //!
-//! `judge` gives the verdict and the object's conditions in the form in which an add-on shows them.
+//! `verdict` is the verdict alone; `judgement` also gives the object's conditions in the form in which
+//! an add-on keeps them.
 #![allow(clippy::expect_used, missing_docs)]
 
-use std::{hint::black_box, sync::Arc};
+use std::{hint::black_box, sync::Arc, time::Duration};
 
 use addons::{
-    health::{Rules, judge},
+    health::{KindRules, Rules, judge_by, verdict_by},
     model::{Kind, Object, StatusReporting, decode::Raw},
 };
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -35,12 +36,19 @@ fn object_of(value: &Value) -> Object {
     raw.into_object(Arc::new(kind)).expect("an object with a name")
 }
 
+fn rules_of(object: &Object) -> KindRules {
+    let kind = &object.reference.kind;
+    Rules::builtin().of_kind(&kind.group, &kind.kind)
+}
+
 fn built_in_kinds(criterion: &mut Criterion) {
-    let rules = Rules::builtin();
-    let mut group = criterion.benchmark_group("built-in");
     for object in objects() {
-        let name = format!("{}/{}", object.reference.kind.kind, object.reference.name);
-        group.bench_function(name, |bencher| bencher.iter(|| judge(black_box(&object), &rules)));
+        let rules = rules_of(&object);
+        let name = format!("{} {}", object.reference.kind.kind, object.reference.name);
+        let mut group = criterion.benchmark_group(name);
+        group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(500));
+        group.bench_function("verdict", |bencher| bencher.iter(|| verdict_by(black_box(&object), &rules)));
+        group.bench_function("judgement", |bencher| bencher.iter(|| judge_by(black_box(&object), &rules)));
     }
 }
 

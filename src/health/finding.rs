@@ -43,14 +43,7 @@ impl Finding {
     }
 
     fn with(health: Health, reason: Cow<'static, str>) -> Self {
-        Self {
-            health,
-            reason,
-            message: String::new(),
-            since: None,
-            superseded: false,
-            next: Next::Stays,
-        }
+        Self { health, reason, message: String::new(), since: None, superseded: false, next: Next::Stays }
     }
 
     pub(super) fn healthy(reason: &'static str) -> Self {
@@ -250,7 +243,9 @@ mod tests {
         ] {
             assert_eq!(Finding::told(Health::Degraded, raw).reason, word, "{raw:?}");
         }
-        assert!(Finding::told(Health::Degraded, &"so long ".repeat(100_000)).reason.len() <= text::WORD_BYTES);
+        assert!(
+            Finding::told(Health::Degraded, &"so long ".repeat(100_000)).reason.len() <= text::WORD_BYTES
+        );
     }
 
     #[test]

@@ -72,3 +72,10 @@ pub fn judge_by(object: &Object, rules: &KindRules) -> Judgement {
         superseded,
     }
 }
+
+/// Only how the object is: [`judge_by`] without copies of its conditions and without facts.
+pub fn verdict_by(object: &Object, rules: &KindRules) -> Timeline {
+    let readings = conditions::read(object.status.get("conditions"));
+    let (finding, rule) = rules.decide(Subject { object, conditions: &readings, dialect: rules.dialect() });
+    finding.into_timeline(rule)
+}

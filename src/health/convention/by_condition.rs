@@ -1,5 +1,7 @@
 //! Conditions by role. The order in which they stand never matters.
 
+use std::borrow::Cow;
+
 use super::{
     Evidence,
     roles::{Role, VETOES},
@@ -14,15 +16,25 @@ use crate::{
 /// anything about health.
 pub(super) fn judge(conditions: &[Reading], dialect: &Dialect) -> Option<Evidence> {
     let (condition, finding) = decide(conditions, dialect)?;
-    Some(Evidence {
-        finding,
-        rule: format!("convention/condition-{}", condition.kind).into(),
-        generation: condition.observed_generation,
-    })
+    Some(Evidence { finding, rule: rule(&condition.kind), generation: condition.observed_generation })
+}
+
+/// The name of the rule; most objects speak by one of a few types.
+fn rule(kind: &str) -> Cow<'static, str> {
+    match kind {
+        "Ready" => "convention/condition-Ready".into(),
+        "Available" => "convention/condition-Available".into(),
+        "Accepted" => "convention/condition-Accepted".into(),
+        "Synced" => "convention/condition-Synced".into(),
+        other => format!("convention/condition-{other}").into(),
+    }
 }
 
 /// The first condition that reports a failure by itself: a negative one that is True.
-pub(in crate::health) fn failing<'a>(conditions: &'a [Reading<'a>], dialect: &Dialect) -> Option<&'a Reading<'a>> {
+pub(in crate::health) fn failing<'a>(
+    conditions: &'a [Reading<'a>],
+    dialect: &Dialect,
+) -> Option<&'a Reading<'a>> {
     let fails = |reading: &&Reading| {
         !reading.mild
             && reading.status == ConditionStatus::True
@@ -140,7 +152,6 @@ fn moving(condition: &Reading) -> Finding {
 fn all_good<'a>(conditions: &'a [Reading<'a>], dialect: &Dialect) -> Option<(&'a Reading<'a>, Finding)> {
     let mut positive = conditions
         .iter()
-        
         .filter(|condition| dialect.role(&condition.kind) == Role::Positive && speaks(&condition.kind))
         .peekable();
     let first = *positive.peek()?;

@@ -95,10 +95,9 @@ fn state(subject: Subject) -> Option<Finding> {
         })
         .min_by_key(|(health, _)| health.rank())?;
     let reason = subject.word("reason");
-    Some(
-        Finding::told(health, if health == Health::Healthy { word } else { or(reason, word) })
-            .message(subject.said()),
-    )
+    let finding = Finding::told(health, if health == Health::Healthy { word } else { or(reason, word) })
+        .message(subject.said());
+    Some(if health == Health::Progressing { finding.ages() } else { finding })
 }
 
 fn counters(subject: Subject) -> Option<Finding> {
@@ -108,7 +107,9 @@ fn counters(subject: Subject) -> Option<Finding> {
     Some(if ready >= asked {
         Finding::healthy("ReplicasReady").message(message)
     } else {
-        Finding::progressing("ReplicasUnavailable").message(message).then_degraded(subject.object.created)
+        let finding = Finding::progressing("ReplicasUnavailable").message(message);
+        // Where some are there, it may be that one restarts just now.
+        if ready == 0 { finding.then_degraded(subject.object.created) } else { finding.ages() }
     })
 }
 

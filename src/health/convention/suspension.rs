@@ -45,8 +45,7 @@ fn by_spec(subject: Subject) -> Option<Finding> {
 }
 
 fn by_condition(subject: Subject) -> Option<Finding> {
-    let condition =
-        subject.conditions.iter().find_map(|reading| paused(reading, subject.dialect))?;
+    let condition = subject.conditions.iter().find_map(|reading| paused(reading, subject.dialect))?;
     Some(Finding::of(Health::Suspended, condition))
 }
 

@@ -1,5 +1,6 @@
 use serde_json::Value;
 
+use super::counted;
 use crate::{
     health::{
         Finding, Subject, conditions,
@@ -16,7 +17,7 @@ pub(super) fn autoscaler(subject: Subject) -> Finding {
     let annotated: Option<Value> = annotated.and_then(|json| serde_json::from_str(json).ok());
     let readings = conditions::read(annotated.as_ref());
     let subject = if readings.is_empty() { subject } else { Subject { conditions: &readings, ..subject } };
-    let scaled = format!("{} replicas", subject.count("currentReplicas"));
+    let scaled = counted(subject.count("currentReplicas"), "replicas");
     if subject.conditions.is_empty() {
         return match subject.status("currentReplicas").is_null() {
             true => subject.not_yet_observed(),

@@ -64,9 +64,8 @@ pub(super) fn judge(subject: Subject) -> Finding {
 
 /// What the Deployment itself reports as failed: pods that can't be made, a rollout out of time.
 fn failed<'a>(subject: Subject<'a>) -> Option<&'a Reading<'a>> {
-    let stalled = |progressing: &&Reading| {
-        progressing.reason.is_empty() || tone(&progressing.reason) == Tone::Failing
-    };
+    let stalled =
+        |progressing: &&Reading| progressing.reason.is_empty() || tone(&progressing.reason) == Tone::Failing;
     subject.holds("ReplicaFailure").or_else(|| subject.denies("Progressing").filter(stalled))
 }
 
@@ -80,7 +79,8 @@ fn paused(subject: Subject, replicas: &Replicas) -> Finding {
             .message(format!("{}, and its rollout is paused", replicas.message()));
     }
     if replicas.available == 0 && replicas.desired > 0 {
-        return replicas.unavailable().prefixed("rollout paused").then_degraded(subject.object.created);
+        return Finding::degraded("ReplicasUnavailable")
+            .message(format!("{}, and its rollout is paused", replicas.message()));
     }
     let progressing = subject.condition("Progressing").filter(|p| p.status == ConditionStatus::Unknown);
     Finding::suspended("DeploymentPaused")
@@ -169,6 +169,10 @@ mod tests {
                 (
                     "{spec: {replicas: 2, paused: true}, status: {replicas: 2, updatedReplicas: 2, availableReplicas: 2}}",
                     "Suspended DeploymentPaused: rollout paused; 2 of 2 replicas available",
+                ),
+                (
+                    "{spec: {replicas: 2, paused: true}, status: {replicas: 2, updatedReplicas: 2}}",
+                    "Degraded ReplicasUnavailable: 0 of 2 replicas available, and its rollout is paused",
                 ),
                 (
                     "{spec: {replicas: 2, paused: true}, status: {replicas: 2, updatedReplicas: 2, conditions: [

@@ -167,7 +167,8 @@ fn by_conditions(part: Subject) -> Finding {
             _ => finding.then_unknown(since),
         };
     }
-    let mut good = ["Accepted", "Programmed", "Ready"].into_iter().filter_map(|kind| Some((kind, part.holds(kind)?)));
+    let mut good =
+        ["Accepted", "Programmed", "Ready"].into_iter().filter_map(|kind| Some((kind, part.holds(kind)?)));
     match good.next() {
         Some((kind, good)) => Finding::healthy(kind).since(since(part, good)),
         None => unseen(part),
@@ -215,7 +216,9 @@ fn accepted_by(parts: &[&Part]) -> String {
     names.sort_unstable();
     names.dedup();
     let (shown, more) = if names.len() > 3 { names.split_at(2) } else { names.split_at(names.len()) };
-    let mut text = String::from("accepted by ");
+    let length = shown.iter().map(|name| name.len() + 2).sum::<usize>();
+    let mut text = String::with_capacity("accepted by  and 99999 more".len().saturating_add(length));
+    text.push_str("accepted by ");
     for (place, name) in shown.iter().enumerate() {
         text.push_str(if place == 0 { "" } else { ", " });
         text.push_str(name);

@@ -24,7 +24,9 @@ fn failed(subject: Subject) -> Finding {
     }
     let ended = containers(subject).find_map(|container| Some((container.name, container.state.ended()?)));
     match ended.filter(|(_, ended)| ended.code != 0) {
-        Some((name, ended)) => Finding::told(Health::Degraded, or(ended.reason, "PodFailed")).message(ended.message(name)),
+        Some((name, ended)) => {
+            Finding::told(Health::Degraded, or(ended.reason, "PodFailed")).message(ended.message(name))
+        }
         None => Finding::degraded("PodFailed").message("ended in failure"),
     }
 }

@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::path::{Path, Scope};
-use crate::{
-    health::{conditions, conditions::Reading, subject::int},
-};
+use crate::health::{conditions, conditions::Reading, subject::int};
 
 /// A test, ready to be made.
 #[derive(Debug)]
