@@ -3,8 +3,11 @@
 use std::{env, fmt::Write, fs, io, path::Path};
 
 fn main() -> io::Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
-    println!("cargo::rerun-if-changed={}", folder.display());
+    // As it is when this runs: a build folder may be shared by checkouts.
+    let root = env::var_os("CARGO_MANIFEST_DIR")
+        .ok_or_else(|| io::Error::other("cargo gives no CARGO_MANIFEST_DIR"))?;
+    let folder = Path::new(&root).join("rules");
+    println!("cargo::rerun-if-changed=rules");
     let mut names: Vec<String> = fs::read_dir(&folder)?
         .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
         .collect::<io::Result<_>>()?;

@@ -36,7 +36,7 @@ fn object_of(value: &Value) -> Object {
     raw.into_object(Arc::new(kind)).expect("an object with a name")
 }
 
-fn rules_of(object: &Object) -> KindRules {
+fn rules_of(object: &Object) -> Arc<KindRules> {
     let kind = &object.reference.kind;
     Rules::builtin().of_kind(&kind.group, &kind.kind)
 }

@@ -8,8 +8,8 @@ mod name;
 mod status_rule;
 
 pub use addon::{
-    Addon, AddonCondition, AddonSpec, AddonStatus, ComponentCause, ComponentCondition, ComponentStatus,
-    Counts, Fact, InstallStatus, condition,
+    Addon, AddonCondition, AddonSpec, AddonStatus, ComponentCause, ComponentCondition, ComponentFlapping,
+    ComponentStatus, Counts, Fact, InstallStatus, condition,
 };
 pub use crd::{crd, status_rule_crd};
 pub use identifier::{Identifier, LabelPrefix, PrefixError};

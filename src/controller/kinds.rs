@@ -55,7 +55,7 @@ impl Kinds {
     /// The kind is not served any more: none of its objects is there.
     pub(super) fn leave(&mut self, kind: &GroupKind, index: &mut Index) {
         self.followed.remove(kind);
-        index.replace(kind, Vec::new());
+        index.clear(kind);
         index.set_gap(kind, None);
     }
 
@@ -88,7 +88,7 @@ impl Kinds {
             if now.duration_since(since) >= ABSENCE {
                 self.missing.remove(&kind);
                 index.set_gap(&kind, None);
-                index.replace(&kind, Vec::new());
+                index.clear(&kind);
             }
         }
         self.missing.values().min().map(|since| *since + ABSENCE)

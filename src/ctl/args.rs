@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::Error;
 use crate::{
     api::{Identifier, LabelPrefix, object_name},
-    model::text,
+    model::{Timestamp, text},
 };
 
 const EXAMPLES: &str = "\
@@ -21,6 +21,9 @@ Examples:
   # The same from files: a must-gather, a support bundle, anything in YAML or JSON
   addonctl list -f must-gather/
   kubectl get deploy,ds,sts,pod -A -o yaml | addonctl list -f -
+
+  # The verdict on every object of a dump, labelled or not
+  addonctl health -f must-gather/
 
   # Make something part of an add-on
   kubectl label deployment controller addons.x-k8s.io/ingress-nginx=
@@ -44,6 +47,12 @@ const DESCRIBE_EXAMPLES: &str = "\
 Examples:
   addonctl describe ingress-nginx
   addonctl describe ingress-nginx -f must-gather/";
+
+const HEALTH_EXAMPLES: &str = "\
+Examples:
+  addonctl health -f must-gather/
+  kubectl get deploy web -o yaml | addonctl health --now now -f -
+  addonctl health -f dump.yaml -o json | jq -r 'select(.health == \"Degraded\") | .reference.name'";
 
 /// What is installed in a Kubernetes cluster, what it is made of, and whether it is well
 ///
@@ -70,6 +79,9 @@ pub(super) enum Command {
     /// Show what an add-on is made of, and what is wrong with it
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(DescribeArgs),
+    /// Judge every object in files, labelled or not, the worst first
+    #[command(after_help = HEALTH_EXAMPLES)]
+    Health(HealthArgs),
 }
 
 #[derive(Debug, Args)]
@@ -128,6 +140,51 @@ struct SourceArgs {
     /// How long to wait for the API server, such as 10s or 2m
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     request_timeout: Duration,
+}
+
+/// `addonctl health`.
+#[derive(Debug, Args)]
+pub(super) struct HealthArgs {
+    /// What to judge: a file, a folder with .yaml, .yml and .json files at any depth, or - for
+    /// standard input; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "FILE|DIR|-", required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// Rules that go before the built-in ones: a folder with .yaml files of rules or StatusRules, or
+    /// one such file; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub rules: Vec<PathBuf>,
+
+    /// How to print: wide gives an object a line, json gives it one in the order of the input
+    #[arg(short, long, value_enum, default_value_t = Verdicts::Table, value_name = "FORMAT")]
+    pub output: Verdicts,
+
+    /// Print tables without their header
+    #[arg(long)]
+    pub no_headers: bool,
+
+    /// The moment to judge at, such as 2025-03-01T10:00:00Z, or now
+    ///
+    /// What takes too long is failing, so verdicts depend on the clock. Without this flag it is when
+    /// the input was made: the newest moment that anything in it tells of. The same input gives the
+    /// same answer then, today and in a year.
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub now: Option<Moment>,
+}
+
+/// How to print verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Verdicts {
+    Table,
+    Wide,
+    Json,
+}
+
+/// A point in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    Now,
+    At(Timestamp),
 }
 
 /// How to print.
@@ -232,6 +289,13 @@ impl SourceArgs {
     }
 }
 
+fn moment(raw: &str) -> Result<Moment, String> {
+    if raw == "now" {
+        return Ok(Moment::Now);
+    }
+    raw.parse().map(Moment::At).map_err(|_| "must be 'now' or a time such as 2025-03-01T10:00:00Z".to_owned())
+}
+
 fn duration(raw: &str) -> Result<Duration, String> {
     let (number, seconds) = match raw.strip_suffix('m') {
         Some(number) => (number, 60),
@@ -254,7 +318,7 @@ mod tests {
     fn describe(name: &str) -> Result<Vec<String>, Error> {
         match Cli::try_parse_from(["addonctl", "describe", "--", name]).expect("arguments").command {
             Command::Describe(args) => Ok(args.resolve()?.object_names),
-            Command::List(_) => Ok(Vec::new()),
+            Command::List(_) | Command::Health(_) => Ok(Vec::new()),
         }
     }
 
@@ -277,6 +341,16 @@ mod tests {
     #[test]
     fn files_and_a_cluster_exclude_each_other() {
         assert!(Cli::try_parse_from(["addonctl", "list", "-f", "x", "--context", "y"]).is_err());
+    }
+
+    #[test]
+    fn moments_are_read() {
+        assert_eq!(moment("now"), Ok(Moment::Now));
+        let time = "2025-03-01T10:00:00Z".parse().expect("a time");
+        assert_eq!(moment("2025-03-01T11:00:00+01:00"), Ok(Moment::At(time)));
+        for bad in ["", "yesterday", "2025-03-01", "5m"] {
+            assert!(moment(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -188,8 +188,14 @@ fn name(component: &ComponentStatus) -> String {
     title
 }
 
-/// Why a component isn't well: its message, its cause and what its own conditions say besides.
+/// Why a component isn't well: its message, its cause and what its own conditions say besides; and
+/// that it flaps, however it is.
 fn details(text: &mut String, component: &ComponentStatus, now: Timestamp) {
+    if let Some(flapping) = &component.flapping {
+        let (length, last) = (age(flapping.first.0, flapping.last.0), age(flapping.last.0, now));
+        let line = format!("flapping: {} changes in {length}, the last {last} ago", flapping.changes);
+        lines(text, &line, INDENT);
+    }
     if Health::parse(&component.health) == Health::Healthy {
         return;
     }

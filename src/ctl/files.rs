@@ -2,13 +2,14 @@
 
 use std::{
     io::{self, Read, Write},
+    mem,
     path::{Path, PathBuf},
 };
 
 use super::Exit;
 use crate::{
     api::LabelPrefix,
-    dump::{Problem, Reader},
+    dump::{Dump, Keep, Problem, Reader},
     health::Rules,
     model::Timestamp,
     summary::{Census, Observation},
@@ -36,7 +37,22 @@ pub(super) fn read(
     stdin: &mut (dyn Read + Send),
     now: Timestamp,
 ) -> FromFiles {
-    let mut reader = Reader::new(|labels| labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
+    let reader = Reader::new(|labels| labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
+    let mut dump = finish(reader, paths, stdin);
+    let taken = taken(&dump, now);
+    let report = Report::of(&mut dump);
+    let rules = Rules::builtin();
+    let observations =
+        dump.objects.iter().filter_map(|object| Observation::of(object, prefix, &rules)).collect();
+    FromFiles { census: Census { observations, links: dump.links, ..Census::default() }, taken, report }
+}
+
+/// Lets `reader` read everything at `paths`.
+pub(super) fn finish<K: Keep>(
+    mut reader: Reader<K>,
+    paths: &[PathBuf],
+    stdin: &mut (dyn Read + Send),
+) -> Dump {
     for path in paths {
         if path == Path::new("-") {
             reader.stream("standard input", &mut *stdin);
@@ -44,20 +60,21 @@ pub(super) fn read(
             reader.path(path);
         }
     }
-    let dump = reader.finish();
-    let rules = Rules::builtin();
-    let observations =
-        dump.objects.iter().filter_map(|object| Observation::of(object, prefix, &rules)).collect();
-    FromFiles {
-        census: Census { observations, links: dump.links, ..Census::default() },
-        // Where no object tells any time, no verdict depends on it: then the answer must not
-        // change from one run to the next either.
-        taken: dump.taken.map_or(Timestamp::UNIX_EPOCH, |taken| taken.min(now)),
-        report: Report { problems: dump.problems, seen: dump.seen, skipped: dump.skipped },
-    }
+    reader.finish()
+}
+
+/// When what was read was made. Where no object tells any time, no verdict depends on it: then the
+/// answer must not change from one run to the next either.
+pub(super) fn taken(dump: &Dump, now: Timestamp) -> Timestamp {
+    dump.taken.map_or(Timestamp::UNIX_EPOCH, |taken| taken.min(now))
 }
 
 impl Report {
+    /// Takes out of `dump` what there is to say of the reading.
+    pub fn of(dump: &mut Dump) -> Self {
+        Self { problems: mem::take(&mut dump.problems), seen: dump.seen, skipped: dump.skipped }
+    }
+
     /// Says what could not be read.
     pub fn problems(&self, stderr: &mut dyn Write) -> io::Result<()> {
         self.problems.iter().try_for_each(|problem| writeln!(stderr, "error: {problem}"))

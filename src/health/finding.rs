@@ -17,6 +17,8 @@ pub(super) struct Finding {
     pub(super) message: String,
     pub(super) since: Option<Timestamp>,
     pub(super) superseded: bool,
+    /// How long it may last was said for it, and not for its kind.
+    pub(super) has_deadline: bool,
     next: Next,
 }
 
@@ -43,7 +45,15 @@ impl Finding {
     }
 
     fn with(health: Health, reason: Cow<'static, str>) -> Self {
-        Self { health, reason, message: String::new(), since: None, superseded: false, next: Next::Stays }
+        Self {
+            health,
+            reason,
+            message: String::new(),
+            since: None,
+            superseded: false,
+            has_deadline: false,
+            next: Next::Stays,
+        }
     }
 
     pub(super) fn healthy(reason: &'static str) -> Self {
@@ -152,6 +162,7 @@ impl Finding {
     /// What moves may do so for `patience` rather than [`GRACE`].
     #[must_use]
     pub(super) fn within(mut self, patience: SignedDuration) -> Self {
+        self.has_deadline = true;
         self.next = match self.next {
             Next::Stays => Next::Stays,
             Next::Turns(at, later) => match at.checked_sub(GRACE).and_then(|base| base.checked_add(patience))
@@ -167,6 +178,7 @@ impl Finding {
     /// What moves may do so for ever.
     #[must_use]
     pub(super) fn for_ever(mut self) -> Self {
+        self.has_deadline = true;
         self.next = Next::Stays;
         self
     }

@@ -37,6 +37,8 @@ pub struct Observation {
     pub informational: bool,
     /// It ended or was replaced, and says nothing any more about the owner that made it.
     pub superseded: bool,
+    /// `metadata.generation`.
+    pub generation: Option<i64>,
 }
 
 impl Observation {
@@ -66,6 +68,7 @@ impl Observation {
                 .iter()
                 .any(|(key, value)| *key == importance && value == "informational"),
             superseded: judgement.superseded,
+            generation: object.generation,
         })
     }
 

@@ -187,6 +187,17 @@ fn deadlines_are_those_of_the_rule() {
 }
 
 #[test]
+fn the_deadline_of_a_row_goes_before_that_of_its_rule() {
+    let object = json!({"apiVersion": "acme.test/v1", "kind": "Widget", "metadata": {"name": "x"},
+        "status": {"phase": "Slow", "since": "2025-03-01T10:00:00Z"}});
+    let rules = rules(
+        "- match: {group: acme.test}\n  deadline: 1h\n  rows: [{verdict: Progressing, if: [{path: status.phase}], sinceAt: status.since, deadline: 30m}]",
+    );
+    let later = judge(&object_of(&object, StatusReporting::Unsaid), &rules).timeline.later;
+    assert_eq!(later.map(|later| later.at.to_string()).as_deref(), Some("2025-03-01T10:30:00Z"));
+}
+
+#[test]
 fn the_narrower_rule_and_the_users_rule_go_first() {
     let rules = rules(
         "- {match: {group: '*.acme.test'}, rows: [{verdict: Unknown}]}

@@ -39,7 +39,7 @@ impl KindRules {
             return (finding, deletion::RULE.into());
         }
         let (finding, name) = self.health(subject);
-        match self.patience {
+        match self.patience.filter(|_| !finding.has_deadline) {
             Some(patience) => (patience.apply(finding), name),
             None => (finding, name),
         }
