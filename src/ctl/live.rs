@@ -3,10 +3,11 @@
 use std::{
     collections::BTreeMap,
     io::{self, Write},
+    sync::Arc,
 };
 
 use super::{Error, Exit, args::Connection, server::Server};
-use crate::{api::LabelPrefix, model::GroupKind, summary::Census};
+use crate::{api::LabelPrefix, health::Rule, model::GroupKind, summary::Census};
 
 /// The most kinds that are named one by one.
 const NAMED: usize = 10;
@@ -22,16 +23,21 @@ pub(super) struct Gaps {
 /// Reads every kind of a cluster with the rights of the user, judged by the rules of the cluster.
 pub(super) async fn read(connection: &Connection, prefix: &LabelPrefix) -> Result<(Census, Gaps), Error> {
     let server = Server::new(connection).await?;
-    let (users, unread) = match server.rules().await {
-        Ok(users) => (users, None),
-        Err(error @ (Error::Forbidden { .. } | Error::Server { .. })) => {
-            (Vec::new(), Some(error.to_string()))
-        }
-        Err(error) => return Err(error),
-    };
+    let (users, unread) = rules(&server).await?;
     let census = server.snapshot(prefix, &users).await?;
     let gaps = Gaps { kinds: census.gaps.clone(), rules: unread };
     Ok((census, gaps))
+}
+
+/// The rules of users that are in force in the cluster, or why they can't be read.
+pub(super) async fn rules(server: &Server) -> Result<(Vec<Arc<Rule>>, Option<String>), Error> {
+    match server.rules().await {
+        Ok(users) => Ok((users, None)),
+        Err(error @ (Error::Forbidden { .. } | Error::Server { .. })) => {
+            Ok((Vec::new(), Some(error.to_string())))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 impl Gaps {
