@@ -91,8 +91,8 @@ spec:
 ";
     let applied = Instant::now();
     cluster.apply(good).await.expect("a rule");
-    let said = [("health", "Degraded"), ("reason", "Grumpy")];
-    let status = with(cluster, "gizmo", &said).await;
+    let judged = [("health", "Degraded"), ("reason", "Grumpy")];
+    let status = with(cluster, "gizmo", &judged).await;
     let after = applied.elapsed();
     eprintln!("a rule took effect in the Addon {after:?} after it was sent");
     assert!(after < SOON, "{after:?}");
@@ -137,7 +137,7 @@ spec:
     assert_eq!(refused["status"], "False");
     let message = refused["message"].as_str().expect("a message");
     assert!(message.starts_with("rows[1].if[0].path: a path begins with spec, status"), "{message}");
-    with(cluster, "gizmo", &said).await;
+    with(cluster, "gizmo", &judged).await;
 
     let younger = good.replace("name: gizmos", "name: gizmos-younger");
     cluster.apply(&younger).await.expect("a rule");
