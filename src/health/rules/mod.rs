@@ -158,7 +158,7 @@ impl Rule {
 
     /// Why one of its expressions was switched off.
     pub fn trouble(&self) -> Option<String> {
-        self.programs().find_map(Program::trouble)
+        self.programs().find_map(Program::trouble).map(str::to_owned)
     }
 
     fn programs(&self) -> impl Iterator<Item = &Program> {
