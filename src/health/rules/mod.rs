@@ -233,6 +233,8 @@ pub struct KindRules {
     own: Vec<Arc<Rule>>,
     native: Option<kinds::Rule>,
     suspension: bool,
+    /// Whether it is known that objects of the kind tell how they are.
+    tells: bool,
     patience: Option<Patience>,
 }
 
@@ -285,7 +287,9 @@ impl Rules {
         let (users, own) = (self.users.of(group, kind), self.own.of(group, kind));
         let first = || users.iter().chain(&own);
         let found = Arc::new(KindRules {
-            suspension: first().next().is_none_or(|rule| rule.verdicts.suspension),
+            // A rule that only extracts facts leaves the verdict alone.
+            suspension: first().find(|rule| rule.judges()).is_none_or(|rule| rule.verdicts.suspension),
+            tells: !own.is_empty() || users.iter().any(|rule| rule.judges()),
             patience: first().find_map(|rule| rule.verdicts.patience),
             native: kinds::rule(group, kind),
             users,

@@ -61,7 +61,7 @@ impl KindRules {
         if let Some(decided) = self.own.iter().find_map(|rule| rule.decide(subject)) {
             return decided;
         }
-        if self.all().next().is_none() {
+        if !self.tells {
             return convention::judge(subject);
         }
         // Of a kind that is known to tell, silence is that of a controller that hasn't got there yet.
