@@ -86,7 +86,7 @@ fn component(
         Some((object, evidence)) if counts_for_owner(&own, &evidence) => {
             let cause = Cause {
                 object: object.object.clone(),
-                reason: evidence.reason.clone(),
+                reason: evidence.reason.clone().into_owned(),
                 message: evidence.message.clone(),
             };
             (blame(own, evidence, object), Some(cause))
@@ -112,7 +112,7 @@ fn own_verdict(identifier: &Identifier, member: Member, around: &Surroundings<'_
     if let Some(why) = around.gaps.get(&observation.group_kind()) {
         return Verdict {
             health: Health::Unknown,
-            reason: "NotObserved".to_owned(),
+            reason: "NotObserved".into(),
             message: format!("{} can't be watched: {why}", observation.object.kind.resource_name()),
             since: None,
             rule: "coverage".into(),

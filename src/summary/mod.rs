@@ -59,7 +59,7 @@ impl Summary {
     fn verdict(&self) -> Verdict {
         Verdict {
             health: Health::parse(&self.status.health),
-            reason: self.status.reason.clone(),
+            reason: self.status.reason.clone().into(),
             message: self.status.message.clone(),
             since: self.since,
             rule: nesting::RULE.into(),

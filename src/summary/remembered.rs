@@ -53,7 +53,8 @@ impl Remembered {
 }
 
 fn overdue_part(cause: &ComponentCause, verdict: &Verdict) -> Option<(String, Timestamp)> {
-    let said = Verdict { reason: cause.reason.clone(), message: cause.message.clone(), ..verdict.clone() };
+    let said =
+        Verdict { reason: cause.reason.clone().into(), message: cause.message.clone(), ..verdict.clone() };
     let start = verdict.since.filter(|_| said.is_overdue())?;
     let namespace = if cause.namespace.is_empty() { String::new() } else { format!("{}/", cause.namespace) };
     Some((format!("{} {namespace}{}", cause.kind, cause.name), start))
@@ -79,7 +80,7 @@ fn observation(identifier: &Identifier, component: &ComponentStatus) -> Observat
     };
     let verdict = Verdict {
         health: Health::parse(&component.health),
-        reason: word(&component.reason),
+        reason: word(&component.reason).into(),
         message: message(&component.message),
         since: component.since.as_ref().map(|time| time.0),
         rule: Cow::Owned(word(&component.rule)),

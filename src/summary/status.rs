@@ -202,7 +202,7 @@ fn component(component: &Component) -> ComponentStatus {
         uid: object.uid.to_string(),
         install: component.install.clone(),
         health: verdict.health.to_string(),
-        reason: verdict.reason.clone(),
+        reason: verdict.reason.clone().into_owned(),
         message: verdict.message.clone(),
         since: verdict.since.map(seconds),
         rule: verdict.rule.to_string(),

@@ -36,7 +36,13 @@ fn kind(group: &str, kind: &str) -> Arc<Kind> {
 }
 
 fn verdict(health: Health, reason: &str, message: &str) -> Verdict {
-    Verdict { health, reason: reason.into(), message: message.into(), since: None, rule: "test".into() }
+    Verdict {
+        health,
+        reason: reason.to_owned().into(),
+        message: message.into(),
+        since: None,
+        rule: "test".into(),
+    }
 }
 
 /// A Deployment with the label of `identifiers`; its name is its uid.
