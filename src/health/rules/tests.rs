@@ -265,6 +265,10 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         ),
         ("conditions: {summary: [A], neutral: [A]}", "conditions: the type \"A\" stands there twice"),
         ("facts: [{name: a}]", "facts[0]: has either a path"),
+        ("facts: [{name: '...', at: status.a}]", "facts[0].name: \"...\" isn't a name"),
+        ("combine: {identifiers: [a b]}", "combine.identifiers: \"a b\" can't be"),
+        ("combine: {identifiers: [a]}", "combine: has either"),
+        ("combine: {identifiers: [a], quorums: [{atLeast: 0}]}", "combine.quorums[0].atLeast: is at least 1"),
         ("causes: [{at: nowhere}]", "causes[0].at: a path begins with"),
         ("observedGeneration: x", "observedGeneration: a path begins with"),
     ] {

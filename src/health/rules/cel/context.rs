@@ -68,8 +68,7 @@ impl VariableResolver for Scope<'_> {
 /// Whether what the status says is of the generation that the object has. Where conditions name the
 /// generation that they are of, those count, not the one of the whole status.
 fn is_current(subject: Subject) -> bool {
-    let mut own =
-        subject.conditions.iter().filter_map(|reading| reading.condition.observed_generation).peekable();
+    let mut own = subject.conditions.iter().filter_map(|reading| reading.observed_generation).peekable();
     if own.peek().is_none() {
         return generation(subject.status("observedGeneration"))
             .is_none_or(|seen| subject.lag_behind(seen).is_none());
