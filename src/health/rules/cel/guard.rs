@@ -59,9 +59,14 @@ impl Guard {
         }
     }
 
+    /// Why the expression is switched off.
+    pub(super) fn switched_off(&self) -> Option<&str> {
+        self.off.get().map(String::as_str)
+    }
+
     /// Why the expression is switched off, or how it failed first.
     pub(super) fn trouble(&self) -> Option<&str> {
-        self.off.get().or_else(|| self.fault.get()).map(String::as_str)
+        self.switched_off().or_else(|| self.fault.get().map(String::as_str))
     }
 }
 

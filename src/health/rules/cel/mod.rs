@@ -132,6 +132,11 @@ impl Program {
         })
     }
 
+    /// Why it is switched off.
+    pub(crate) fn switched_off(&self) -> Option<&str> {
+        self.guard.switched_off()
+    }
+
     /// What is wrong with the expression, as seen so far: that it is switched off, or how it failed
     /// first.
     pub(crate) fn trouble(&self) -> Option<&str> {
