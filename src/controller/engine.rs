@@ -24,7 +24,7 @@ use crate::{
     model::Timestamp,
     publish::{self, Command, Seen},
     serve::{Pulse, Readiness},
-    summary::{Board, Change, Index, KindCoverage, Remembered, Summary, WatchState},
+    summary::{Board, Change, Combination, Index, KindCoverage, Remembered, Summary, WatchState},
     watch::{News, Report, Turns, addon_kind},
 };
 
@@ -50,6 +50,8 @@ pub(super) struct Inputs {
     pub(super) addons: mpsc::Receiver<AddonNews>,
     pub(super) owners: mpsc::Receiver<Found>,
     pub(super) catalogue: watch::Receiver<Option<Arc<Catalogue>>>,
+    /// How the components of add-ons combine, by the rules of users.
+    pub(super) combinations: watch::Receiver<Arc<BTreeMap<Identifier, Combination>>>,
 }
 
 /// What the engine tells.
@@ -129,7 +131,13 @@ impl Engine {
                     // Their CustomResourceDefinition may have come.
                     self.out.addon_turns.hurry();
                 }
+                Ok(()) = from.combinations.changed() => from.combinations.mark_changed(),
                 () = tokio::time::sleep_until(wake) => {}
+            }
+            // Whatever was heard, nothing is shown without them.
+            if from.combinations.has_changed().unwrap_or_default() {
+                let combinations = Arc::clone(&from.combinations.borrow_and_update());
+                self.index.set_combinations(BTreeMap::clone(&combinations));
             }
             // Not marked as seen here: its change is heard above.
             let catalogue = from.catalogue.borrow().clone();

@@ -111,6 +111,7 @@ impl Controller {
         let (commands, commanded) = mpsc::channel(QUEUE);
         let (rule_news, rules_seen) = mpsc::channel(QUEUE);
         let (wishes, wished) = watch::channel(Arc::default());
+        let (combine, combinations) = watch::channel(Arc::default());
         let (discovered, catalogue) = watch::channel(None);
 
         let state = serve::State::new(Arc::clone(&board), &metrics, pulse.clone(), readiness.clone());
@@ -132,7 +133,13 @@ impl Controller {
         let feed = Feed::new(client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind));
         let rule_turns = Turns::new(1);
         let reading = follow(feed, RuleReader::default(), rule_news, rule_turns.clone(), stop.clone());
-        let outputs = RuleOutputs { live: rules, wishes, turns: rule_turns, metrics: metrics.clone() };
+        let outputs = RuleOutputs {
+            live: rules,
+            combinations: combine,
+            wishes,
+            turns: rule_turns,
+            metrics: metrics.clone(),
+        };
         let from = RuleInputs { news: rules_seen, catalogue: catalogue.clone() };
         let ruling = UserRules::new(outputs).run(from, stop.clone());
         let telling = RuleStatuses::new(client.clone()).run(wished, stop.clone());
@@ -141,7 +148,7 @@ impl Controller {
         let outputs =
             Outputs { board, publisher: commands, owners: owner_search, addon_turns, pulse, readiness };
         let engine = Engine::new(outputs, options.removal_grace);
-        let computing = engine.run(Inputs { reports, addons, owners, catalogue }, stop.clone());
+        let computing = engine.run(Inputs { reports, addons, owners, catalogue, combinations }, stop.clone());
 
         let count = move |result| metrics.status_write(result);
         let publishing =

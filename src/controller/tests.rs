@@ -22,7 +22,7 @@ use crate::{
     model::{Health, Kind, ObjectRef, SignedDuration, StatusReporting, Timestamp, Verdict},
     publish::{Command, MANAGED_BY, MANAGER, Seen},
     serve::{Pulse, Readiness},
-    summary::{Board, Membership, Observation, Summary, WatchState},
+    summary::{Board, Combination, Membership, Observation, Summary, WatchState},
     watch::{News, Report, Turns},
 };
 
@@ -35,6 +35,7 @@ struct Bench {
     reports: mpsc::Sender<Report>,
     addons: mpsc::Sender<AddonNews>,
     catalogue: watch::Sender<Option<Arc<Catalogue>>>,
+    combine: watch::Sender<Arc<BTreeMap<Identifier, Combination>>>,
     commands: mpsc::Receiver<Command>,
     board: Arc<Board>,
     started: Instant,
@@ -59,9 +60,16 @@ impl Bench {
             pulse: Pulse::default(),
             readiness: Readiness::waiting_for(READY_WHEN, "a test"),
         };
-        let inputs = Inputs { reports: from_reports, addons: from_addons, owners, catalogue: discovered };
+        let (combine, combinations) = watch::channel(Arc::default());
+        let inputs = Inputs {
+            reports: from_reports,
+            addons: from_addons,
+            owners,
+            catalogue: discovered,
+            combinations,
+        };
         tokio::spawn(Engine::new(outputs, GRACE).run(inputs, CancellationToken::new()));
-        Self { reports, addons, catalogue, commands, board, started: Instant::now() }
+        Self { reports, addons, catalogue, combine, commands, board, started: Instant::now() }
     }
 
     fn discover(&self, kinds: &[&str]) {
@@ -238,6 +246,27 @@ async fn a_kind_that_is_not_served_takes_its_remembered_components_along() {
         "the document may be incomplete"
     );
     assert_eq!(bench.published(LONG).await, ["a gone"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rules_that_combine_hold_from_the_first_summary_on() {
+    let mut bench = Bench::new();
+    let combine = |informational: &str| {
+        let rule = serde_json::json!({"identifiers": ["dns"], "informational": [{"names": [informational]}]});
+        Arc::new(Combination::of([&serde_json::from_value(rule).unwrap()]))
+    };
+    let mut bad = object("gears", "bad");
+    bad.memberships[0].identifier = Identifier::new("dns").unwrap();
+    bad.timeline.first.health = Health::Degraded;
+    bench.discover(&["gears"]);
+    bench.combine.send_replace(combine("bad"));
+    bench.list_addons(Vec::new()).await;
+    bench.list("gears", vec![object("gears", "dns"), bad]).await;
+    assert_eq!(bench.published(LONG).await, ["dns Healthy"]);
+    bench.combine.send_replace(combine("none"));
+    assert_eq!(bench.published(LONG * 2).await, ["dns Degraded"]);
+    bench.combine.send_replace(Arc::default());
+    assert!(bench.published(LONG * 3).await.is_empty(), "it says the same");
 }
 
 #[tokio::test(start_paused = true)]
