@@ -72,6 +72,7 @@ async fn answer(cli: args::Cli, io: &mut Io<'_>) -> Result<Exit, Error> {
         args::Command::List(args) => list::run(&args.resolve(), colour, io).await,
         args::Command::Describe(args) => describe::run(&args.resolve()?, colour, io).await,
         args::Command::Health(args) => health::run(&args, colour, io),
+        args::Command::Rules { command } => rules::run(&command, io),
     }
 }
 
