@@ -142,7 +142,7 @@ impl Row<'_> {
     /// The reason, and the message where there is one.
     fn why(&self) -> String {
         let Verdict { reason, message, .. } = self.verdict;
-        if message.is_empty() { reason.clone() } else { format!("{reason}: {message}") }
+        if message.is_empty() { reason.to_string() } else { format!("{reason}: {message}") }
     }
 
     fn age(&self, now: Timestamp) -> String {
@@ -188,7 +188,7 @@ fn wide(rows: &[Row], now: Timestamp) -> Table {
             kinds.name(row).into(),
             row.name().into(),
             Cell::health(row.verdict.health.as_str()),
-            row.verdict.reason.as_str().into(),
+            (&*row.verdict.reason).into(),
             row.age(now).into(),
             row.verdict.message.as_str().into(),
         ]);

@@ -1,6 +1,6 @@
 //! What the API server gives, and what its errors mean.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use http::{Request, header::ACCEPT};
 use kube::Client;
@@ -11,8 +11,9 @@ use super::{Error, args::Connection, columns, table};
 use crate::{
     api::{Addon, GROUP, LabelPrefix, VERSION},
     connect,
-    discover::{DiscoverError, Selection},
-    health::{Rules, SharedRules},
+    discover::{Catalogue, DiscoverError, Selection, discover_within},
+    explain,
+    health::{Register, Registered, Rule, Rules, SharedRules},
     model::text,
     summary::Census,
     watch::snapshot,
@@ -20,6 +21,9 @@ use crate::{
 
 /// What the API server prints tables as; a server that can't gives the objects.
 const AS_TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+
+/// How long looking below components may take in all.
+const LOOK: Duration = Duration::from_secs(30);
 
 /// An API server, ready to be asked.
 pub(super) struct Server {
@@ -40,11 +44,34 @@ impl Server {
         Ok(Self { client: connect::client_of(config)?, address, patience: connection.timeout })
     }
 
-    /// Every labelled object of the cluster, and the kinds that could not be read.
-    pub async fn snapshot(&self, prefix: &LabelPrefix) -> Result<Census, Error> {
-        let rules = SharedRules::new(Rules::builtin().into());
+    /// Every labelled object of the cluster, judged by `users` rules before the built-in ones, and the
+    /// kinds that could not be read.
+    pub async fn snapshot(&self, prefix: &LabelPrefix, users: &[Arc<Rule>]) -> Result<Census, Error> {
+        let rules = SharedRules::new(Arc::new(Rules::with(users.iter().cloned())).into());
         let census = snapshot(&self.client, &Selection::default(), prefix, &rules, self.patience).await;
         census.map_err(|error| undiscovered(error, self.address.clone()))
+    }
+
+    /// The `StatusRule` objects that are in force. A cluster without that resource has none.
+    pub async fn rules(&self) -> Result<Vec<Arc<Rule>>, Error> {
+        // Expressions are read as they were written; what is printed of them is cleaned elsewhere.
+        match self.read(&format!("/apis/{GROUP}/{VERSION}/statusrules"), "application/json").await {
+            Ok(list) => {
+                let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+                let registered: Vec<Registered> = items.iter().filter_map(Registered::read).collect();
+                Ok(Register::default().decide(&registered).in_force)
+            }
+            Err(Error::NotInstalled { .. }) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Where the objects below components are looked up.
+    pub async fn below(&self) -> Result<explain::Server, Error> {
+        let catalogue =
+            discover_within(self.patience, &self.client, &Selection::default(), &Catalogue::default()).await;
+        let catalogue = catalogue.map_err(|error| undiscovered(error, self.address.clone()))?;
+        Ok(explain::Server::new(self.client.clone(), Arc::new(catalogue), LOOK))
     }
 
     /// All Addons as the API server prints them, the worst first, in one request.
@@ -81,12 +108,15 @@ impl Server {
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str, accept: &str) -> Result<T, Error> {
-        let request = Request::get(path).header(ACCEPT, accept).body(Vec::new());
-        let request = request.map_err(|error| self.answer(&error))?;
-        let mut value: Value =
-            self.client.request(request).await.map_err(|error| meaning(&error, self.address.clone()))?;
+        let mut value = self.read(path, accept).await?;
         clean(&mut value);
         serde_json::from_value(value).map_err(|error| self.answer(&error))
+    }
+
+    async fn read(&self, path: &str, accept: &str) -> Result<Value, Error> {
+        let request = Request::get(path).header(ACCEPT, accept).body(Vec::new());
+        let request = request.map_err(|error| self.answer(&error))?;
+        self.client.request(request).await.map_err(|error| meaning(&error, self.address.clone()))
     }
 
     fn answer(&self, cause: &impl std::error::Error) -> Error {

@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod coverage;
+mod ills;
 mod install;
 mod manifests;
 mod publish;
