@@ -1,4 +1,4 @@
-//! Lists the files of `rules/`, so that each is compiled in by being there.
+//! Lists the files of `rules/` and their cases, so that each is compiled in by being there.
 
 use std::{env, fmt::Write, fs, io, path::Path};
 
@@ -11,14 +11,18 @@ fn main() -> io::Result<()> {
     let mut names: Vec<String> = fs::read_dir(&folder)?
         .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
         .collect::<io::Result<_>>()?;
-    names.retain(|name| name.ends_with(".yaml") && !name.ends_with(".cases.yaml"));
+    names.retain(|name| name.ends_with(".yaml"));
     names.sort();
-    let mut code = "&[\n".to_owned();
-    for name in names {
-        let path = folder.join(&name);
-        let _ = writeln!(code, "    ({name:?}, include_str!({path:?})),");
-    }
-    code.push(']');
+    let (cases, rules): (Vec<_>, Vec<_>) = names.iter().partition(|name| name.ends_with(".cases.yaml"));
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo gives no OUT_DIR"))?;
-    fs::write(Path::new(&out).join("rules.rs"), code)
+    for (file, names) in [("rules.rs", rules), ("cases.rs", cases)] {
+        let mut code = "&[\n".to_owned();
+        for name in names {
+            let path = folder.join(name);
+            let _ = writeln!(code, "    ({name:?}, include_str!({path:?})),");
+        }
+        code.push(']');
+        fs::write(Path::new(&out).join(file), code)?;
+    }
+    Ok(())
 }

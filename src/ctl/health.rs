@@ -139,6 +139,12 @@ impl Row<'_> {
         if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
     }
 
+    /// The reason, and the message where there is one.
+    fn why(&self) -> String {
+        let Verdict { reason, message, .. } = self.verdict;
+        if message.is_empty() { reason.to_string() } else { format!("{reason}: {message}") }
+    }
+
     fn age(&self, now: Timestamp) -> String {
         self.verdict.since.map(|since| age(since, now)).unwrap_or_default()
     }
@@ -201,11 +207,10 @@ struct Look {
 /// A line an object, and what is wrong with it below.
 fn table(rows: &[Row], args: &HealthArgs, now: Timestamp, look: Look, to: &mut impl Write) -> io::Result<()> {
     let kinds = KindNames::of(rows);
-    let mut table = Table::new(["HEALTH", "REASON", "SINCE", "OBJECT"]);
+    let mut table = Table::new(["HEALTH", "SINCE", "OBJECT"]);
     for row in rows {
         table.push(vec![
             Cell::health(row.verdict.health.as_str()),
-            (&*row.verdict.reason).into(),
             row.age(now).into(),
             kinds.name(row).into(),
         ]);
@@ -224,7 +229,7 @@ fn table(rows: &[Row], args: &HealthArgs, now: Timestamp, look: Look, to: &mut i
             writeln!(to, "{line}\n{:INDENT$}{name}", "")?;
         }
         if row.verdict.health != Health::Healthy {
-            for line in wrap(&row.verdict.message, INDENT) {
+            for line in wrap(&row.why(), INDENT) {
                 writeln!(to, "{:INDENT$}{line}", "")?;
             }
         }

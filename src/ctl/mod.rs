@@ -75,6 +75,7 @@ async fn answer(cli: args::Cli, io: &mut Io<'_>) -> Result<Exit, Error> {
         args::Command::Describe(args) => describe::run(&args.resolve()?, colour, io).await,
         args::Command::Why(args) => why::run(&args.resolve()?, colour, io).await,
         args::Command::Health(args) => health::run(&args, colour, io),
+        args::Command::Rules { command } => rules::run(&command, io),
     }
 }
 

@@ -30,7 +30,7 @@ use subject::Subject;
 
 pub use rules::{
     Acceptance, Case, Cases, Decided, FileError, KindRules, Register, Registered, Rule, RuleError, Rules,
-    Written, builtin_files, read_cases, read_dir, read_text,
+    Written, builtin_cases, builtin_files, read_case_text, read_cases, read_dir, read_text, rule_files,
 };
 
 use crate::model::{Condition, Fact, Object, Timeline};

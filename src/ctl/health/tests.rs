@@ -142,9 +142,9 @@ fn the_table_fits_and_shows_the_worst_first() {
     let output = judged(&input, Verdicts::Table, None);
     assert!(output.stdout.lines().all(|line| line.width() <= 80), "{}", output.stdout);
     let lines: Vec<&str> = output.stdout.lines().collect();
-    assert!(lines[0].starts_with("HEALTH     REASON"), "{}", output.stdout);
+    assert!(lines[0].starts_with("HEALTH     SINCE"), "{}", output.stdout);
     assert!(lines[1].starts_with("Degraded   ") && lines[1].ends_with(" Pod ns/b"), "{}", output.stdout);
-    assert!(lines[2].starts_with("    ") && lines[2].contains("long words"), "{}", output.stdout);
+    assert!(lines[2].starts_with("    PodFailed: long words"), "{}", output.stdout);
     assert!(output.stdout.contains("ConfigMap a\n"), "{}", output.stdout);
     assert!(output.stdout.contains(&format!("Pod.a.example\n    {long}\n")), "{}", output.stdout);
 }

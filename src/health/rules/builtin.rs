@@ -10,6 +10,14 @@ pub fn files() -> &'static [(&'static str, &'static str)] {
     FILES
 }
 
+/// The names and texts of the files of their cases, in order of name.
+const CASES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"));
+
+/// The names and texts of the files of their cases, in order of name: `x.cases.yaml` for `x.yaml`.
+pub fn cases() -> &'static [(&'static str, &'static str)] {
+    CASES
+}
+
 /// All of them. A file that isn't right is left out, which a test finds.
 pub(super) fn rules() -> Vec<Rule> {
     let read = FILES.iter().filter_map(|(name, text)| read_text(name, text).ok()).flatten();

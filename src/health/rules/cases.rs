@@ -5,36 +5,34 @@ use serde::Deserialize;
 use super::{Rules, read::Case};
 use crate::{
     health::judge,
-    model::{Health, Kind, StatusReporting, decode::Raw},
+    model::{GroupKind, Health, Kind, StatusReporting, Verdict, decode::Raw},
 };
 
 impl Case {
+    /// The kind of the object; `None` where it isn't given.
+    pub fn kind(&self) -> Option<GroupKind> {
+        let text = |field: &str| self.object.get(field)?.as_str().filter(|text| !text.is_empty());
+        let group = text("apiVersion")?.rsplit_once('/').map_or("", |(group, _)| group);
+        Some(GroupKind { group: group.to_owned(), kind: text("kind")?.to_owned() })
+    }
+
     /// What is wrong with what `rules` say of the case; `None` where they say what they must.
     pub fn fault(&self, rules: &Rules) -> Option<String> {
-        let mut named = self.object.clone();
-        // The name doesn't matter, but an object has one.
-        if let Some(fields) = named.as_object_mut() {
-            let metadata = fields.entry("metadata").or_insert_with(|| serde_json::json!({}));
-            if let Some(metadata) = metadata.as_object_mut() {
-                metadata.entry("name").or_insert_with(|| "x".into());
-            }
-        }
-        let raw = Raw::deserialize(&named).ok()?;
-        let (Some(api_version), Some(kind)) = (&raw.api_version, &raw.kind) else {
+        let Some(GroupKind { group, kind }) = self.kind() else {
             return Some("the object has no apiVersion or no kind".to_owned());
         };
-        let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
         let kind = Arc::new(Kind {
-            group: group.to_owned(),
-            version: version.to_owned(),
-            kind: kind.clone(),
+            group,
+            version: String::new(),
+            kind,
             plural: String::new(),
             namespaced: true,
             status: StatusReporting::Unsaid,
         });
-        let Some(object) = raw.into_object(kind) else {
-            return Some("the object has no metadata".to_owned());
+        let Ok(raw) = Raw::deserialize(&self.object) else {
+            return Some("the object can't be read".to_owned());
         };
+        let object = raw.into_nameless(kind);
         let judgement = judge(&object, rules);
         let verdict = self.now.map_or(&judgement.timeline.first, |now| judgement.timeline.at(now));
         let facts: BTreeMap<_, _> = judgement.facts.iter().map(|fact| (&fact.name, &fact.value)).collect();
@@ -42,15 +40,12 @@ impl Case {
         let reason = self.reason.as_deref().filter(|reason| *reason != verdict.reason);
         let fact = self.facts.iter().find(|(name, value)| facts.get(name) != Some(value));
         if verdict.health != expected || reason.is_some() {
-            return Some(format!(
-                "is {} {} by {}, expected {expected} {}",
-                verdict.health,
-                verdict.reason,
-                verdict.rule,
-                self.reason.as_deref().unwrap_or_default()
-            ));
+            let reason = self.reason.as_ref().map(|reason| format!(" {reason}")).unwrap_or_default();
+            let Verdict { health, reason: actual, rule, .. } = verdict;
+            return Some(format!("expected {expected}{reason}, got {health} {actual} by {rule}"));
         }
         let (name, value) = fact?;
-        Some(format!("the fact {name} is {:?}, expected {value:?}", facts.get(name)))
+        let actual = facts.get(name).map_or("none", |actual| actual.as_str());
+        Some(format!("expected the fact {name} to be {value}, got {actual}"))
     }
 }

@@ -25,9 +25,11 @@ use std::{
 };
 
 pub use accept::{Acceptance, Decided, Register};
-pub use builtin::files as builtin_files;
+pub use builtin::{cases as builtin_cases, files as builtin_files};
 pub use compile::RuleError;
-pub use read::{Case, Cases, FileError, Written, read_cases, read_dir, read_text};
+pub use read::{
+    Case, Cases, FileError, Written, files_at as rule_files, read_case_text, read_cases, read_dir, read_text,
+};
 pub use registered::Registered;
 
 use self::{cel::Program, matching::Check, path::Path};

@@ -147,7 +147,7 @@ fn resource(file: &str, rule: Spanned<StatusRule>) -> Written {
 pub fn read_dir(path: &Path) -> (Vec<Written>, Vec<FileError>) {
     let mut written = Vec::new();
     let mut errors = Vec::new();
-    match files(path) {
+    match files_at(path) {
         Ok(files) => {
             for file in files {
                 match load(&file).and_then(|text| read_text(&shown(&file), &text)) {
@@ -171,14 +171,24 @@ pub fn read_cases(rules: &Path) -> Result<Option<Cases>, FileError> {
     if !file.exists() {
         return Ok(None);
     }
-    let shown = shown(&file);
-    let cases: Vec<Spanned<Case>> = serde_saphyr::from_str(&load(&file)?).map_err(broken(&shown))?;
-    let cases = cases.into_iter().map(|case| (case.referenced.line(), case.value)).collect();
-    Ok(Some(Cases { file: shown, cases }))
+    read_case_text(&shown(&file), &load(&file)?).map(Some)
 }
 
-/// The files of rules at `path`, in order of name.
-fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
+/// Reads the cases in `text`. `file` stands for it in errors.
+///
+/// # Errors
+/// The first fault, with its line.
+pub fn read_case_text(file: &str, text: &str) -> Result<Cases, FileError> {
+    let cases: Vec<Spanned<Case>> = serde_saphyr::from_str(text).map_err(broken(file))?;
+    let cases = cases.into_iter().map(|case| (case.referenced.line(), case.value)).collect();
+    Ok(Cases { file: file.to_owned(), cases })
+}
+
+/// The files of rules at `path`, a folder or such a file, in order of name.
+///
+/// # Errors
+/// Why the folder can't be read.
+pub fn files_at(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }

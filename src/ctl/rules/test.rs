@@ -1,0 +1,41 @@
+use super::{Book, Chapter, Error, Exit, Io};
+use crate::health::Rules;
+
+/// `addonctl rules test`.
+pub(super) fn run(book: &Book, io: &mut Io<'_>) -> Result<Exit, Error> {
+    let rules = book.in_force();
+    let mut failures = Vec::new();
+    for chapter in &book.chapters {
+        failures.extend(failing(chapter, &rules));
+    }
+    for failure in &failures {
+        writeln!(io.stdout, "{failure}")?;
+    }
+    if !book.is_empty() {
+        let cases: usize = book.chapters.iter().map(|chapter| chapter.cases().count()).sum();
+        let all: Vec<_> = book
+            .chapters
+            .iter()
+            .flat_map(|chapter| chapter.rules.iter().map(move |(_, rule)| chapter.count(rule)))
+            .collect();
+        let bare = all.iter().filter(|count| **count == 0).count();
+        let bare = if bare == 0 { String::new() } else { format!("; {bare} of the rules have no case") };
+        writeln!(io.stdout, "{} rules, {cases} cases, {} failures{bare}", all.len(), failures.len())?;
+    }
+    io.stdout.flush()?;
+    book.say(io.stderr)?;
+    let is_right = failures.is_empty() && book.faults.is_empty();
+    Ok(if is_right { Exit::Success } else { Exit::Failure })
+}
+
+/// The cases of which `rules` say something else, and the rules that were switched off over them.
+fn failing<'a>(chapter: &'a Chapter, rules: &'a Rules) -> impl Iterator<Item = String> + 'a {
+    let file = chapter.cases.as_ref().map_or("", |cases| cases.file.as_str());
+    let wrong = chapter.cases().filter_map(move |(line, case)| {
+        case.fault(rules).map(|fault| format!("{file}:{line}: {}: {fault}", case.name))
+    });
+    let off = chapter.rules.iter().filter_map(|(written, rule)| {
+        rule.trouble().map(|trouble| format!("{}:{}: {}: {trouble}", written.file, written.line, rule.name()))
+    });
+    wrong.chain(off)
+}
