@@ -33,6 +33,7 @@ pub use self::{log::init as init_log, options::Options};
 use crate::{
     connect,
     discover::Selection,
+    explain::Explainer,
     health::{Rules, SharedRules},
     metrics::Metrics,
     publish::{Limits, Publisher},
@@ -107,6 +108,7 @@ impl Controller {
         let (report, reports) = mpsc::channel(QUEUE);
         let (addon_news, addons) = mpsc::channel(QUEUE);
         let (found, owners) = mpsc::channel(QUEUE);
+        let (explain, explained) = mpsc::channel(QUEUE);
         let (commands, commanded) = mpsc::channel(QUEUE);
         let (discovered, catalogue) = watch::channel(None);
 
@@ -131,10 +133,18 @@ impl Controller {
         let following = follow(feed, reader, addon_news, addon_turns.clone(), stop.clone());
 
         let owner_search = OwnerSearch::new(client.clone(), catalogue.clone(), found);
-        let outputs =
-            Outputs { board, publisher: commands, owners: owner_search, addon_turns, pulse, readiness };
+        let explainer = Explainer::new(client.clone(), catalogue.clone(), rules, explain);
+        let outputs = Outputs {
+            board,
+            publisher: commands,
+            owners: owner_search,
+            explainer,
+            addon_turns,
+            pulse,
+            readiness,
+        };
         let engine = Engine::new(outputs, options.removal_grace);
-        let computing = engine.run(Inputs { reports, addons, owners, catalogue }, stop.clone());
+        let computing = engine.run(Inputs { reports, addons, owners, explained, catalogue }, stop.clone());
 
         let count = move |result| metrics.status_write(result);
         let publishing =

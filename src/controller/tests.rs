@@ -19,6 +19,8 @@ use super::{
 use crate::{
     api::{Addon, AddonSpec, AddonStatus, ComponentStatus, Counts, Identifier, object_name},
     discover::{Catalogue, ResourceName},
+    explain::Explainer,
+    health::{Rules, SharedRules},
     model::{Health, Kind, ObjectRef, SignedDuration, StatusReporting, Timestamp, Verdict},
     publish::{Command, MANAGED_BY, MANAGER, Seen},
     serve::{Pulse, Readiness},
@@ -45,21 +47,26 @@ impl Bench {
         let (reports, from_reports) = mpsc::channel(64);
         let (addons, from_addons) = mpsc::channel(64);
         let (found, owners) = mpsc::channel(64);
+        let (explain, explained) = mpsc::channel(64);
         let (catalogue, discovered) = watch::channel(None);
         let (publisher, commands) = mpsc::channel(64);
         let board = Arc::new(Board::default());
         let nowhere = tower::service_fn(|_: http::Request<Body>| async {
             Ok::<_, Infallible>(http::Response::builder().status(404).body(Body::empty()).unwrap())
         });
+        let client = Client::new(nowhere, "default");
+        let rules = SharedRules::new(Rules::builtin().into());
         let outputs = Outputs {
             board: Arc::clone(&board),
             publisher,
-            owners: OwnerSearch::new(Client::new(nowhere, "default"), discovered.clone(), found),
+            owners: OwnerSearch::new(client.clone(), discovered.clone(), found),
+            explainer: Explainer::new(client, discovered.clone(), rules, explain),
             addon_turns: Turns::new(1),
             pulse: Pulse::default(),
             readiness: Readiness::waiting_for(READY_WHEN, "a test"),
         };
-        let inputs = Inputs { reports: from_reports, addons: from_addons, owners, catalogue: discovered };
+        let inputs =
+            Inputs { reports: from_reports, addons: from_addons, owners, explained, catalogue: discovered };
         tokio::spawn(Engine::new(outputs, GRACE).run(inputs, CancellationToken::new()));
         Self { reports, addons, catalogue, commands, board, started: Instant::now() }
     }

@@ -5,6 +5,7 @@
 
 mod board;
 mod compose;
+mod illness;
 mod index;
 mod members;
 mod nesting;
@@ -21,6 +22,7 @@ use std::{
 };
 
 pub use board::{Board, KindCoverage, WatchState};
+pub use illness::Illness;
 pub use index::{Change, Index};
 pub use members::object_key;
 pub use observation::{Membership, Observation};
@@ -34,7 +36,7 @@ use self::{
 };
 use crate::{
     api::{AddonStatus, Identifier},
-    model::{GroupKind, Health, Timestamp, Verdict},
+    model::{Explanation, GroupKind, Health, Timestamp, Verdict},
 };
 
 /// One add-on, whole.
@@ -74,13 +76,15 @@ pub struct Census {
     /// What is known of objects from before, by [`object_key`]. Nothing where they are seen for the
     /// first time.
     pub pasts: HashMap<Arc<str>, Past>,
+    /// What explains objects that aren't well, by [`object_key`].
+    pub explanations: HashMap<Arc<str>, Explanation>,
     /// The kinds that could not be read, and why.
     pub gaps: BTreeMap<GroupKind, String>,
 }
 
 /// Sums up everything that was found: one summary per identifier, worst first, then by identifier.
 pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
-    let Census { observations, links, pasts, gaps } = census;
+    let Census { observations, links, pasts, explanations, gaps } = census;
     let gaps = &gaps;
     let past = |key: &str| pasts.get(key).copied().unwrap_or_default();
     let mut objects = Objects::default();
@@ -103,7 +107,14 @@ pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
         let nested = |parent: &Identifier, child: &Identifier| {
             nesting.circle(parent, child).or_else(|| summaries.get(child).map(Summary::verdict))
         };
-        let around = Surroundings { objects: &objects, past: &past, gaps, nested: &nested, now };
+        let around = Surroundings {
+            objects: &objects,
+            past: &past,
+            explanations: &explanations,
+            gaps,
+            nested: &nested,
+            now,
+        };
         let round: BTreeMap<Identifier, Summary> = groups
             .iter()
             .map(|(identifier, members)| {
