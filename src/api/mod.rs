@@ -16,7 +16,7 @@ pub use identifier::{Identifier, LabelPrefix, PrefixError};
 pub use name::{identifier_of_name, object_name};
 pub use status_rule::{
     CauseRule, Combine, ConditionRoles, CountBy, FactRule, Items, KindMatch, OneOrMany, PhaseTable, Quorum,
-    ReasonTones, Row, Select, StatusRule, StatusRuleSpec, StatusRuleStatus, Suspension, Test, Word,
+    ReasonTones, Row, Select, StatusRule, StatusRuleSpec, StatusRuleStatus, Suspension, Test, Word, accepted,
 };
 
 /// The API group of our resources.

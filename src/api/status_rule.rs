@@ -13,6 +13,22 @@ use serde_json::Value;
 use super::AddonCondition;
 use crate::model::Health;
 
+/// The words of the condition of a `StatusRule`.
+pub mod accepted {
+    /// The type: whether the rule is in force.
+    pub const TYPE: &str = "Accepted";
+    /// It is.
+    pub const ACCEPTED: &str = "Accepted";
+    /// It makes no sense.
+    pub const INVALID: &str = "Invalid";
+    /// An older one decides the same.
+    pub const CONFLICT: &str = "Conflict";
+    /// There are too many older ones.
+    pub const TOO_MANY: &str = "TooMany";
+    /// It was slow or failed again and again.
+    pub const SWITCHED_OFF: &str = "SwitchedOff";
+}
+
 /// How to judge a kind, and how the components of add-ons combine.
 #[allow(clippy::duplicated_attributes, reason = "each printer column has a type of its own")]
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]

@@ -9,10 +9,10 @@ use std::{
 use tokio::time::Instant;
 
 use crate::{
-    api,
     discover::Catalogue,
     model::{GroupKind, Kind},
     summary::{Index, KindCoverage, WatchState},
+    watch::addon_kind,
 };
 
 /// How long a kind must be missing from what is served before what is remembered of it is dropped: a
@@ -73,9 +73,10 @@ impl Kinds {
         now: Instant,
     ) -> Option<Instant> {
         let served: BTreeSet<GroupKind> = catalogue.kinds.values().map(|kind| kind.group_kind()).collect();
+        let addons = addon_kind().group_kind();
         let open: Vec<GroupKind> = index
             .kinds()
-            .filter(|kind| !self.follows(kind) && !served.contains(kind) && kind.group != api::GROUP)
+            .filter(|kind| !self.follows(kind) && !served.contains(kind) && **kind != addons)
             .cloned()
             .collect();
         self.missing.retain(|kind, _| open.contains(kind));

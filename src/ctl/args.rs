@@ -43,6 +43,13 @@ Examples:
   addonctl list -f must-gather/ -f extra.yaml
   helm template ./chart | addonctl list -f -";
 
+const WHY_EXAMPLES: &str = "\
+What lies below the components is looked up in the cluster with your own rights, or in the files.
+
+Examples:
+  addonctl why ingress-nginx
+  addonctl why ingress-nginx -f must-gather/";
+
 const DESCRIBE_EXAMPLES: &str = "\
 Examples:
   addonctl describe ingress-nginx
@@ -79,6 +86,9 @@ pub(super) enum Command {
     /// Show what an add-on is made of, and what is wrong with it
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(DescribeArgs),
+    /// Show why an add-on isn't well: the way down from it to the causes
+    #[command(after_help = WHY_EXAMPLES)]
+    Why(WhyArgs),
     /// Judge every object in files, labelled or not, the worst first
     #[command(after_help = HEALTH_EXAMPLES)]
     Health(HealthArgs),
@@ -100,6 +110,15 @@ pub(super) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct DescribeArgs {
+    /// Identifier of the add-on, or name of its Addon object
+    name: String,
+
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct WhyArgs {
     /// Identifier of the add-on, or name of its Addon object
     name: String,
 
@@ -223,8 +242,8 @@ pub(super) struct List {
     pub source: Source,
 }
 
-/// `addonctl describe`, resolved.
-pub(super) struct Describe {
+/// `addonctl describe` and `addonctl why`, resolved.
+pub(super) struct One {
     /// As it was typed; cleaned.
     pub name: String,
     /// The names that the Addon object may have, the likelier first. Never empty, and safe in a URL.
@@ -257,20 +276,31 @@ impl ListArgs {
 }
 
 impl DescribeArgs {
-    pub fn resolve(self) -> Result<Describe, Error> {
+    pub fn resolve(self) -> Result<One, Error> {
+        One::new(&self.name, self.source)
+    }
+}
+
+impl WhyArgs {
+    pub fn resolve(self) -> Result<One, Error> {
+        One::new(&self.name, self.source)
+    }
+}
+
+impl One {
+    fn new(name: &str, source: SourceArgs) -> Result<Self, Error> {
         let mut object_names = Vec::new();
         // Only a name that isn't an identifier in other letters can be the name of an object.
         let may_be_object = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.');
-        let identifier = Identifier::new(&self.name);
-        if self.name.starts_with(|c: char| c.is_ascii_alphanumeric()) && self.name.bytes().all(may_be_object)
-        {
-            object_names.push(self.name.clone());
+        let identifier = Identifier::new(name);
+        if name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(may_be_object) {
+            object_names.push(name.to_owned());
         }
-        object_names.extend(identifier.as_ref().map(object_name).filter(|name| *name != self.name));
+        object_names.extend(identifier.as_ref().map(object_name).filter(|other| other != name));
         if object_names.is_empty() {
-            return Err(Error::Name(text::name(&self.name)));
+            return Err(Error::Name(text::name(name)));
         }
-        Ok(Describe { name: text::name(&self.name), object_names, source: self.source.resolve() })
+        Ok(Self { name: text::name(name), object_names, source: source.resolve() })
     }
 }
 
@@ -318,7 +348,7 @@ mod tests {
     fn describe(name: &str) -> Result<Vec<String>, Error> {
         match Cli::try_parse_from(["addonctl", "describe", "--", name]).expect("arguments").command {
             Command::Describe(args) => Ok(args.resolve()?.object_names),
-            Command::List(_) | Command::Health(_) => Ok(Vec::new()),
+            Command::List(_) | Command::Health(_) | Command::Why(_) => Ok(Vec::new()),
         }
     }
 

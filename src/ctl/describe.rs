@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::{
     Error, Exit, Io,
     age::age,
-    args::{Describe, Source},
+    args::{One, Source},
     computed::{self, Computed},
     files, live,
     server::Server,
@@ -33,7 +33,7 @@ struct Look {
 }
 
 /// `addonctl describe`.
-pub(super) async fn run(args: &Describe, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
+pub(super) async fn run(args: &One, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
     let look = Look { colour, columns: io.columns };
     let not_found = |whole: bool| {
         let name = args.name.clone();

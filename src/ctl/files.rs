@@ -10,6 +10,7 @@ use super::Exit;
 use crate::{
     api::LabelPrefix,
     dump::{Dump, Keep, Problem, Reader},
+    explain::Files,
     health::Rules,
     model::Timestamp,
     summary::{Census, Observation},
@@ -45,6 +46,43 @@ pub(super) fn read(
     let observations =
         dump.objects.iter().filter_map(|object| Observation::of(object, prefix, &rules)).collect();
     FromFiles { census: Census { observations, links: dump.links, ..Census::default() }, taken, report }
+}
+
+/// Everything that was found in files, labelled or not.
+pub(super) struct AllFromFiles {
+    pub census: Census,
+    pub objects: Files,
+    /// When the files were made: the clock that their verdicts are taken by.
+    pub taken: Timestamp,
+    pub report: Report,
+}
+
+/// Reads everything at `paths` and keeps all of it. `now` is the latest that the files can have been
+/// made.
+pub(super) fn read_all(
+    paths: &[PathBuf],
+    prefix: &LabelPrefix,
+    stdin: &mut (dyn Read + Send),
+    now: Timestamp,
+) -> AllFromFiles {
+    let mut dump = finish(Reader::new(|_| true).with_events(), paths, stdin);
+    let taken = taken(&dump, now);
+    let report = Report::of(&mut dump);
+    let rules = Rules::builtin();
+    let observations =
+        dump.objects.iter().filter_map(|object| Observation::of(object, prefix, &rules)).collect();
+    // What carries no label may still stand between an owner and what it made.
+    let controlled = dump
+        .objects
+        .iter()
+        .filter_map(|object| Some((object.reference.uid.clone(), object.controller.as_ref()?.uid.clone())));
+    let links = controlled.collect();
+    AllFromFiles {
+        census: Census { observations, links, ..Census::default() },
+        objects: Files::new(dump.objects, dump.events),
+        taken,
+        report,
+    }
 }
 
 /// Lets `reader` read everything at `paths`.

@@ -128,7 +128,8 @@ impl fmt::Display for Listing {
 }
 
 impl Named {
-    pub(super) fn new(group: &str, kind: &str, namespace: &str, name: &str) -> Self {
+    /// The object of this group and kind with this name.
+    pub fn new(group: &str, kind: &str, namespace: &str, name: &str) -> Self {
         Self {
             group: Some(group.to_owned()),
             kind: kind.to_owned(),

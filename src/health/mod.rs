@@ -29,8 +29,8 @@ use finding::Finding;
 use subject::Subject;
 
 pub use rules::{
-    Case, Cases, FileError, KindRules, Rule, RuleError, Rules, Written, builtin_files, read_cases, read_dir,
-    read_text,
+    Acceptance, Case, Cases, Decided, FileError, KindRules, Register, Registered, Rule, RuleError, Rules,
+    Written, builtin_files, read_cases, read_dir, read_text,
 };
 
 use crate::model::{Condition, Fact, Object, Timeline};

@@ -4,6 +4,7 @@
 //! [`Rule::compile`], and looked up by group and kind in [`Rules`]. The built-in ones are the files
 //! of `rules/`; those of users go before them.
 
+mod accept;
 mod builtin;
 mod cases;
 pub(super) mod cel;
@@ -11,6 +12,7 @@ mod compile;
 mod matching;
 pub(super) mod path;
 mod read;
+mod registered;
 #[cfg(test)]
 mod tests;
 mod verdicts;
@@ -21,9 +23,11 @@ use std::{
     time::Duration,
 };
 
+pub use accept::{Acceptance, Decided, Register};
 pub use builtin::files as builtin_files;
 pub use compile::RuleError;
 pub use read::{Case, Cases, FileError, Written, read_cases, read_dir, read_text};
+pub use registered::Registered;
 
 use self::{cel::Program, matching::Check, path::Path};
 use super::{dialect::Dialect, kinds};
@@ -123,14 +127,47 @@ impl Rule {
         self.target.as_ref().is_some_and(|target| target.fits(group, kind))
     }
 
+    /// Whether it says anything about health, and not only what to show or how to combine.
+    pub fn judges(&self) -> bool {
+        let Verdicts { rows, phases, empty, suspension, patience, .. } = &self.verdicts;
+        let judges = !(rows.is_empty() && phases.is_empty()) || empty.is_some() || patience.is_some();
+        self.target.is_some() && (judges || !suspension || self.verdicts.has_dialect())
+    }
+
+    /// The groups and kinds that it is for, as they are written; without a kind it is every one of
+    /// the group.
+    fn targets(&self) -> Vec<(String, Option<String>)> {
+        match &self.target {
+            None => Vec::new(),
+            Some(Target { group, kinds }) if kinds.is_empty() => vec![(group.clone(), None)],
+            Some(Target { group, kinds }) => {
+                kinds.iter().map(|kind| (group.clone(), Some(kind.clone()))).collect()
+            }
+        }
+    }
+
+    /// Whether it has expressions, which may be switched off.
+    pub fn has_expressions(&self) -> bool {
+        self.programs().next().is_some()
+    }
+
+    /// Why one of its expressions was switched off.
+    pub fn switched_off(&self) -> Option<String> {
+        self.trouble()
+    }
+
     /// Why one of its expressions was switched off.
     pub fn trouble(&self) -> Option<String> {
+        self.programs().find_map(Program::trouble)
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &Program> {
         let rows = self.verdicts.rows.iter().filter_map(|row| row.when.as_ref());
         let facts = self.facts.iter().filter_map(|fact| match &fact.from {
             From::Expression(program) => Some(program),
             From::Path(_) => None,
         });
-        rows.chain(facts).find_map(Program::trouble)
+        rows.chain(facts)
     }
 }
 
@@ -203,6 +240,11 @@ impl KindRules {
     /// Those of users, then the built-in ones.
     fn all(&self) -> impl Iterator<Item = &Rule> {
         self.users.iter().chain(&self.own).map(|rule| &**rule)
+    }
+
+    /// How many rules of users there are for the kind.
+    pub fn users(&self) -> usize {
+        self.users.len()
     }
 
     /// Where the cause of a bad health is looked for.

@@ -105,7 +105,7 @@ fn silent(subject: Subject, empty: Option<Health>) -> Named {
 }
 
 impl super::Verdicts {
-    fn has_dialect(&self) -> bool {
+    pub(super) fn has_dialect(&self) -> bool {
         self.dialect.speaks()
             || !matches!(self.dialect.generation, crate::health::dialect::ObservedGeneration::Common)
     }
