@@ -185,6 +185,7 @@ fn object(plural: &str, name: &str) -> Observation {
         version: None,
         informational: false,
         superseded: false,
+        facts: Vec::new(),
         generation: None,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{
-    Observation, Past,
+    Combination, Observation, Past,
     illness::is_ill,
     members::{Key, Objects},
 };
@@ -20,6 +20,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) past: &'a dyn Fn(&str) -> Past,
     /// What explains an object that isn't well, by its key.
     pub(super) explanations: &'a HashMap<Key, Explanation>,
+    /// How the components of an add-on combine.
+    pub(super) combinations: &'a BTreeMap<Identifier, Combination>,
     /// The kinds that can't be observed, and why.
     pub(super) gaps: &'a BTreeMap<GroupKind, String>,
     /// How the add-on `.1` counts as a component of the add-on `.0`; `None` where nothing better is
@@ -90,7 +92,7 @@ fn component(
         Some((object, evidence)) if counts_for_owner(&own, &evidence) => {
             let cause = Cause {
                 object: object.object.clone(),
-                reason: evidence.reason.clone(),
+                reason: evidence.reason.clone().into_owned(),
                 message: evidence.message.clone(),
             };
             let said = tell(&cause, &observation.object);
@@ -108,7 +110,9 @@ fn component(
         cause,
         version: observation.version.clone(),
         informational: observation.informational,
+        spare: false,
         flapping: (around.past)(key).flapping,
+        facts: observation.facts.clone(),
     }
 }
 
@@ -117,7 +121,7 @@ fn own_verdict(identifier: &Identifier, member: Member, around: &Surroundings<'_
     if let Some(why) = around.gaps.get(&observation.group_kind()) {
         return Verdict {
             health: Health::Unknown,
-            reason: "NotObserved".to_owned(),
+            reason: "NotObserved".into(),
             message: format!("{} can't be watched: {why}", observation.object.kind.resource_name()),
             since: None,
             rule: "coverage".into(),
@@ -177,7 +181,7 @@ fn explained(
     let said = tell(cause, object);
     let verdict = match &explanation.evidence {
         Some(evidence) if counts_for_owner(&own, evidence) => {
-            blame(own, Verdict { reason: cause.reason.clone(), ..evidence.clone() }, &said)
+            blame(own, Verdict { reason: cause.reason.clone().into(), ..evidence.clone() }, &said)
         }
         _ => name(own, &said),
     };

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{
-    Observation, Remembered, Summary,
+    Combination, Observation, Remembered, Summary,
     compose::Surroundings,
     illness::{Illness, Illnesses, State, is_ill},
     members::{self, Key, Objects},
@@ -31,6 +31,7 @@ pub struct Index {
     nesting: Nesting,
     pasts: Pasts,
     illnesses: Illnesses,
+    combinations: BTreeMap<Identifier, Combination>,
     dirty: BTreeSet<Identifier>,
     due: BTreeSet<(Timestamp, Identifier)>,
     unknown_owners: BTreeMap<Key, (Owner, String)>,
@@ -127,7 +128,18 @@ impl Index {
                 self.dirty.extend(self.objects.identifiers(key));
                 touch(&mut self.illnesses, &self.objects, key);
             }
+            // What can't be seen may be what a combination needs.
+            let combined = self.combinations.keys();
+            self.dirty.extend(combined.filter(|name| self.groups.contains_key(*name)).cloned());
         }
+    }
+
+    /// Takes in how the components of add-ons combine, in place of what was said before.
+    pub fn set_combinations(&mut self, combinations: BTreeMap<Identifier, Combination>) {
+        let before = std::mem::replace(&mut self.combinations, combinations);
+        let named: BTreeSet<&Identifier> = before.keys().chain(self.combinations.keys()).collect();
+        let changed = named.into_iter().filter(|name| before.get(*name) != self.combinations.get(*name));
+        self.dirty.extend(changed.filter(|name| self.groups.contains_key(*name)).cloned());
     }
 
     /// Notes which owner controls an object that carries no label, so that what the object controls
@@ -309,6 +321,7 @@ impl Index {
                 objects: &self.objects,
                 past: &past,
                 explanations: self.illnesses.explanations(),
+                combinations: &self.combinations,
                 gaps: &self.gaps,
                 nested: &nested,
                 now,

@@ -4,7 +4,10 @@
 //! from changes. Both give the same answer, which is what the tests of the index compare.
 
 mod board;
+mod combination;
 mod compose;
+mod facts;
+mod headline;
 mod illness;
 mod index;
 mod members;
@@ -22,6 +25,7 @@ use std::{
 };
 
 pub use board::{Board, KindCoverage, WatchState};
+pub use combination::Combination;
 pub use illness::Illness;
 pub use index::{Change, Index};
 pub use members::object_key;
@@ -57,7 +61,7 @@ impl Summary {
     fn verdict(&self) -> Verdict {
         Verdict {
             health: Health::parse(&self.status.health),
-            reason: self.status.reason.clone(),
+            reason: self.status.reason.clone().into(),
             message: self.status.message.clone(),
             since: self.since,
             rule: nesting::RULE.into(),
@@ -78,14 +82,16 @@ pub struct Census {
     pub pasts: HashMap<Arc<str>, Past>,
     /// What explains objects that aren't well, by [`object_key`].
     pub explanations: HashMap<Arc<str>, Explanation>,
+    /// How the components of add-ons combine.
+    pub combinations: BTreeMap<Identifier, Combination>,
     /// The kinds that could not be read, and why.
     pub gaps: BTreeMap<GroupKind, String>,
 }
 
 /// Sums up everything that was found: one summary per identifier, worst first, then by identifier.
 pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
-    let Census { observations, links, pasts, explanations, gaps } = census;
-    let gaps = &gaps;
+    let Census { observations, links, pasts, explanations, combinations, gaps } = census;
+    let (combinations, gaps) = (&combinations, &gaps);
     let past = |key: &str| pasts.get(key).copied().unwrap_or_default();
     let mut objects = Objects::default();
     for observation in observations {
@@ -111,6 +117,7 @@ pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
             objects: &objects,
             past: &past,
             explanations: &explanations,
+            combinations,
             gaps,
             nested: &nested,
             now,
@@ -137,8 +144,10 @@ fn summary<'a>(
     members: impl Iterator<Item = &'a Key>,
     around: &Surroundings<'_>,
 ) -> Summary {
-    let components = compose::components(identifier, members.map(|key| &**key), around);
-    let (status, since) = status::status(&components, around.gaps, around.now);
+    let mut components = compose::components(identifier, members.map(|key| &**key), around);
+    let combination = around.combinations.get(identifier);
+    let tallies = combination.map(|combination| combination.apply(&mut components, around.gaps));
+    let (status, since) = status::status(&components, &tallies.unwrap_or_default(), around.gaps, around.now);
     Summary { identifier: identifier.clone(), status, since }
 }
 

@@ -5,10 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::*;
+use crate::api::{Combine, CountBy, Quorum, Select};
 use crate::model::{
-    Cause, Flapping, Kind, Later, ObjectRef, Owner, SignedDuration, StatusReporting, Timeline,
+    Cause, Fact, Flapping, Kind, Later, ObjectRef, Owner, SignedDuration, StatusReporting, Timeline,
 };
 
+mod combination;
 mod explained;
 mod flapping;
 mod grouping;
@@ -35,7 +37,13 @@ fn kind(group: &str, kind: &str) -> Arc<Kind> {
 }
 
 fn verdict(health: Health, reason: &str, message: &str) -> Verdict {
-    Verdict { health, reason: reason.into(), message: message.into(), since: None, rule: "test".into() }
+    Verdict {
+        health,
+        reason: reason.to_owned().into(),
+        message: message.into(),
+        since: None,
+        rule: "test".into(),
+    }
 }
 
 /// A Deployment with the label of `identifiers`; its name is its uid.
@@ -58,6 +66,7 @@ fn object(name: &str, identifiers: &[&str], health: Health) -> Observation {
         version: None,
         informational: false,
         superseded: false,
+        facts: Vec::new(),
         generation: None,
     }
 }

@@ -232,6 +232,20 @@ fn facts_are_read() {
 }
 
 #[test]
+fn a_rule_that_only_extracts_facts_leaves_the_verdict_alone() {
+    for kind in ["{group: acme.test, kind: Widget}", "{group: cert-manager.io, kind: Certificate}"] {
+        let rules = rules(&format!("- match: {kind}\n  facts: [{{name: mood, at: status.mood}}]"));
+        for object in [
+            "{apiVersion: acme.test/v1, kind: Widget, metadata: {name: x}, status: {mood: good}}",
+            "{apiVersion: acme.test/v1, kind: Widget, metadata: {name: x}}",
+            "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: x}, spec: {suspend: true}}",
+        ] {
+            assert_eq!(verdict(&rules, object), verdict(&Rules::builtin(), object), "{kind} {object}");
+        }
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_with_its_place() {
     for (rule, expected) in [
         ("rows: [{verdict: Healthy, if: [{path: phase}]}]", "rows[0].if[0].path: a path begins with"),
@@ -251,6 +265,10 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         ),
         ("conditions: {summary: [A], neutral: [A]}", "conditions: the type \"A\" stands there twice"),
         ("facts: [{name: a}]", "facts[0]: has either a path"),
+        ("facts: [{name: '...', at: status.a}]", "facts[0].name: \"...\" isn't a name"),
+        ("combine: {identifiers: [a b]}", "combine.identifiers: \"a b\" can't be"),
+        ("combine: {identifiers: [a]}", "combine: has either"),
+        ("combine: {identifiers: [a], quorums: [{atLeast: 0}]}", "combine.quorums[0].atLeast: is at least 1"),
         ("causes: [{at: nowhere}]", "causes[0].at: a path begins with"),
         ("observedGeneration: x", "observedGeneration: a path begins with"),
     ] {
