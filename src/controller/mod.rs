@@ -1,7 +1,8 @@
 //! The rooms wired into `addon-controller`.
 //!
 //! Watches report to the engine, which owns the index. What follows is shown on the board, where
-//! HTTP reads it, and handed to the publisher, which writes it to the API server.
+//! HTTP reads it, and handed to the publisher, which writes it to the API server. The rules of users
+//! are followed apart: what they change is judged anew.
 
 mod addons;
 mod engine;

@@ -209,6 +209,7 @@ spec:
     assert!(status["message"].as_str().is_some_and(|said| said.contains("2 of 3 zones healthy")), "{status}");
     decided(cluster, "zones", "Accepted").await;
     let (code, described, said) = addonctl(cluster.kubeconfig(), &["describe", "zone", "--live"]).await;
+    let described = described.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(code == 0 && described.contains("2 of 3 zones healthy"), "{said}{described}");
 
     cluster.kubectl(&["delete", "statusrule", "zones"]).await.expect("deleted");
