@@ -38,8 +38,8 @@ lint: tools ## Check format, lints, and the shell scripts where shellcheck is th
 	else echo "shellcheck isn't installed: the shell scripts weren't checked"; fi
 
 .PHONY: generate
-generate: ## Write crds/ anew from the code
-	UPDATE_GENERATED=1 cargo test --test generated
+generate: ## Write anew what comes from the code: crds/, figures in tests/health
+	UPDATE_GENERATED=1 cargo test --test generated --test health
 
 .PHONY: bench
 bench: ## Measure on a real cluster, see docs/performance.md

@@ -13,6 +13,7 @@
 //! - [`connect`]: the connection to the API server.
 //! - [`discover`]: which kinds the API server serves, and which come and go.
 //! - [`watch`]: one supervised watch a kind, and what could not be seen.
+//! - [`explain`]: from an ill component down to its cause, on demand.
 //! - [`publish`]: `Addon` objects to the API server, only when something changed.
 //! - [`serve`]: HTTP: JSON, metrics and a page.
 //! - [`controller`]: those rooms wired into `addon-controller`.
@@ -26,6 +27,7 @@ pub mod controller;
 pub mod ctl;
 pub mod discover;
 pub mod dump;
+pub mod explain;
 pub mod health;
 pub mod metrics;
 pub mod model;

@@ -11,7 +11,7 @@ use std::{
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeLabelValue, LabelValueEncoder, MetricEncoder, NoLabelSet},
-    metrics::{MetricType, counter::Counter},
+    metrics::{MetricType, counter::Counter, gauge::Gauge},
 };
 
 use crate::model::Kind;
@@ -25,6 +25,7 @@ struct Counts {
     watches: Mutex<BTreeMap<Resource, Weak<WatchMetrics>>>,
     watch_events: Counter,
     status_writes: [Counter; WriteResult::ALL.len()],
+    rules: [Gauge; RuleState::ALL.len()],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +71,17 @@ pub enum WriteResult {
     Failed,
 }
 
+/// What became of a `StatusRule`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleState {
+    /// It is in force.
+    Accepted,
+    /// It makes no sense, is in conflict with another or is one too many.
+    Refused,
+    /// One of its expressions was slow or failed again and again.
+    SwitchedOff,
+}
+
 impl Metrics {
     /// The counters of a kind. Whoever asks for the same kind while they are held gets the same
     /// ones; dropped by all holders, the kind's series vanish.
@@ -92,6 +104,13 @@ impl Metrics {
     /// Counts one write of an `Addon` or of its status.
     pub fn status_write(&self, result: WriteResult) {
         self.0.status_writes[result as usize].inc();
+    }
+
+    /// How many `StatusRule` objects there are of each state, in the order of [`RuleState::ALL`].
+    pub fn rules(&self, counts: [i64; RuleState::ALL.len()]) {
+        for (gauge, count) in self.0.rules.iter().zip(counts) {
+            gauge.set(count);
+        }
     }
 }
 
@@ -130,6 +149,20 @@ impl fmt::Display for WatchErrorCode {
             Self::Connection => f.write_str("connection"),
             Self::Timeout => f.write_str("timeout"),
             Self::Decode => f.write_str("decode"),
+        }
+    }
+}
+
+impl RuleState {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Accepted, Self::Refused, Self::SwitchedOff];
+
+    /// The label: `accepted`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Refused => "refused",
+            Self::SwitchedOff => "switched_off",
         }
     }
 }
@@ -178,6 +211,14 @@ impl Collector for Metrics {
         let mut writes = counter(&mut encoder, "addons_controller_status_writes", help)?;
         for (result, count) in WriteResult::ALL.into_iter().zip(&self.0.status_writes) {
             add(&mut writes, &[("result", Label(result.as_str()))], count.get())?;
+        }
+
+        let help = "StatusRule objects, by whether they are in force.";
+        let mut rules =
+            encoder.encode_descriptor("addons_controller_status_rules", help, None, MetricType::Gauge)?;
+        for (state, count) in RuleState::ALL.into_iter().zip(&self.0.rules) {
+            let labels = [("state", Label(state.as_str()))];
+            rules.encode_family(&labels)?.encode_gauge(&count.get())?;
         }
         Ok(())
     }
@@ -287,6 +328,17 @@ mod tests {
         for (result, count) in [("created", 0), ("updated", 1), ("deleted", 0), ("refused", 0), ("failed", 0)]
         {
             let line = format!("addons_controller_status_writes_total{{result=\"{result}\"}} {count}\n");
+            assert!(text.contains(&line), "{text}");
+        }
+    }
+
+    #[test]
+    fn rules_are_counted_by_their_state() {
+        let metrics = Metrics::default();
+        metrics.rules([3, 0, 1]);
+        let text = scrape(&metrics);
+        for (state, count) in [("accepted", 3), ("refused", 0), ("switched_off", 1)] {
+            let line = format!("addons_controller_status_rules{{state=\"{state}\"}} {count}\n");
             assert!(text.contains(&line), "{text}");
         }
     }

@@ -376,3 +376,41 @@ fn a_missing_configuration_is_one_line_and_a_hint() {
     let named = command(&["list"]).env("KUBECONFIG", "/nonexistent/config").output().expect("addonctl runs");
     assert_eq!(stderr(&named), format!("{missing}{hint}"));
 }
+
+#[test]
+fn why_leads_from_an_add_on_in_files_to_the_last_cause() {
+    let input = r#"
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: lab, uid: d1, labels: {addons.x-k8s.io/shop: ''}}
+spec: {replicas: 1, selector: {matchLabels: {app: web}}}
+status: {replicas: 1, updatedReplicas: 1, unavailableReplicas: 1}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web-1, namespace: lab, uid: r1, labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: d1, controller: true}]}
+spec: {replicas: 1, selector: {matchLabels: {app: web}}}
+status: {replicas: 1}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web-1-x, namespace: lab, uid: p1, labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-1, uid: r1, controller: true}]}
+status: {phase: Pending, containerStatuses: [{name: web, ready: false, state: {waiting: {reason: ImagePullBackOff, message: no such image}}}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: lab, labels: {addons.x-k8s.io/calm: ''}}
+"#;
+    let output = addonctl(&["why", "shop", "-f", "-"], input);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let tree = stdout(&output);
+    let pod = tree.lines().position(|line| line.contains("Pod lab/web-1-x: Degraded (ImagePullBackOff)"));
+    let deployment = tree.lines().position(|line| line.contains("Deployment lab/web: "));
+    assert!(deployment < pod && deployment.is_some(), "{tree}");
+    assert!(tree.contains("container web: no such image") && tree.contains("[builtin/Pod]"), "{tree}");
+
+    let output = addonctl(&["why", "calm", "-f", "-"], input);
+    assert!(stdout(&output).starts_with("calm: Healthy (AllHealthy), 1/1 healthy\n"), "{}", stdout(&output));
+    let output = addonctl(&["why", "none", "-f", "-"], input);
+    assert_eq!(output.status.code(), Some(12), "{}", stderr(&output));
+}

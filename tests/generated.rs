@@ -12,6 +12,7 @@ const UPDATE: &str = "UPDATE_GENERATED";
 #[test]
 fn crds() {
     check("crds/addons.yaml", &yaml("src/api", &addons::api::crd()));
+    check("crds/statusrules.yaml", &yaml("src/api", &addons::api::status_rule_crd()));
 }
 
 fn yaml(source: &str, object: &impl Serialize) -> String {

@@ -304,6 +304,10 @@ pub struct ComponentStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub importance: Option<String>,
+    /// It changed to and fro between well and ill, at least 4 times within 10 minutes. It stands until
+    /// a change that comes later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flapping: Option<ComponentFlapping>,
     /// The object's own conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "atomic"))]
@@ -311,6 +315,19 @@ pub struct ComponentStatus {
     /// The object further down that explains a bad health.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<ComponentCause>,
+}
+
+/// That a component went to and fro.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ComponentFlapping {
+    /// How many times it changed between well and ill, 16 at most.
+    #[schemars(range(min = 0))]
+    pub changes: i32,
+    /// When it changed the first of these times.
+    pub first: Time,
+    /// When it changed last.
+    pub last: Time,
 }
 
 /// A condition of a component, as the object itself reports it.

@@ -9,8 +9,8 @@ use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
 use serde::Serialize;
 
 use super::{
-    AddonCondition, AddonStatus, ComponentCause, ComponentCondition, ComponentStatus, Counts, Fact,
-    InstallStatus,
+    AddonCondition, AddonStatus, ComponentCause, ComponentCondition, ComponentFlapping, ComponentStatus,
+    Counts, Fact, InstallStatus,
 };
 use crate::model::{
     Health,
@@ -183,6 +183,7 @@ fn component(component: &ComponentStatus) -> ComponentStatus {
         since: component.since.as_ref().and_then(time),
         rule: cut(&component.rule, NAME_BYTES),
         importance: component.importance.as_ref().map(|importance| cut(importance, HEALTH_BYTES)),
+        flapping: component.flapping.as_ref().and_then(flapping),
         conditions: component.conditions.iter().take(COMPONENT_CONDITIONS).map(component_condition).collect(),
         cause: component.cause.as_ref().map(|cause| ComponentCause {
             kind: cut(&cause.kind, NAME_BYTES),
@@ -192,6 +193,14 @@ fn component(component: &ComponentStatus) -> ComponentStatus {
             message: cut(&cause.message, MESSAGE_BYTES),
         }),
     }
+}
+
+fn flapping(flapping: &ComponentFlapping) -> Option<ComponentFlapping> {
+    Some(ComponentFlapping {
+        changes: flapping.changes.max(0),
+        first: time(&flapping.first)?,
+        last: time(&flapping.last)?,
+    })
 }
 
 fn component_condition(condition: &ComponentCondition) -> ComponentCondition {

@@ -5,14 +5,19 @@ pub mod bounds;
 mod crd;
 mod identifier;
 mod name;
+mod status_rule;
 
 pub use addon::{
-    Addon, AddonCondition, AddonSpec, AddonStatus, ComponentCause, ComponentCondition, ComponentStatus,
-    Counts, Fact, InstallStatus, condition,
+    Addon, AddonCondition, AddonSpec, AddonStatus, ComponentCause, ComponentCondition, ComponentFlapping,
+    ComponentStatus, Counts, Fact, InstallStatus, condition,
 };
-pub use crd::crd;
+pub use crd::{crd, status_rule_crd};
 pub use identifier::{Identifier, LabelPrefix, PrefixError};
 pub use name::{identifier_of_name, object_name};
+pub use status_rule::{
+    CauseRule, Combine, ConditionRoles, CountBy, FactRule, Items, KindMatch, OneOrMany, PhaseTable, Quorum,
+    ReasonTones, Row, Select, StatusRule, StatusRuleSpec, StatusRuleStatus, Suspension, Test, Word, accepted,
+};
 
 /// The API group of our resources.
 pub const GROUP: &str = "addons.x-k8s.io";

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::{
     api::{Addon, LabelPrefix},
+    health::SharedRules,
     publish::Seen as Published,
     summary::WatchState,
     watch::{ComponentReader, News, Reader, Report, Seen, addon_kind},
@@ -26,8 +27,9 @@ pub(super) struct AddonReader {
 }
 
 impl AddonReader {
-    pub(super) fn new(prefix: LabelPrefix) -> Self {
-        Self { components: ComponentReader::new(Arc::new(addon_kind()), prefix), staged: BTreeMap::new() }
+    pub(super) fn new(prefix: LabelPrefix, rules: SharedRules) -> Self {
+        let components = ComponentReader::new(Arc::new(addon_kind()), prefix, rules);
+        Self { components, staged: BTreeMap::new() }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
     model::Timestamp,
     publish::{self, Command, Seen},
     serve::{Pulse, Readiness},
-    summary::{Board, Change, Index, KindCoverage, Observation, Summary, WatchState},
+    summary::{Board, Change, Index, KindCoverage, Remembered, Summary, WatchState},
     watch::{News, Report, Turns, addon_kind},
 };
 
@@ -188,8 +188,8 @@ impl Engine {
     fn objects(&mut self, kind: &crate::model::GroupKind, news: News) {
         let before = self.index.count(kind);
         match news {
-            News::Listed(observations) => self.index.replace(kind, observations),
-            News::Changed(observation) => self.index.upsert(*observation),
+            News::Listed(observations) => self.index.replace(kind, observations, Timestamp::now()),
+            News::Changed(observation) => self.index.upsert(*observation, Timestamp::now()),
             News::Gone(key) => self.index.remove(kind, &key),
             News::State(_) | News::Left => {}
         }
@@ -213,9 +213,13 @@ impl Engine {
                 let is_first = !self.memory.is_known();
                 let remembered = self.memory.listed(addons);
                 if is_first {
-                    remembered.into_iter().for_each(|observation| self.remember(observation));
+                    remembered.into_iter().for_each(|component| self.remember(component));
                     self.settle_at = Some(Instant::now());
                     self.recall().await;
+                    if self.stage == Stage::Settled {
+                        // What they remember, before anything is written without it.
+                        self.flush().await;
+                    }
                 }
             }
             Seen::Changed(addon) => self.memory.changed(addon),
@@ -243,11 +247,12 @@ impl Engine {
         self.tell(Command::Show(summary)).await;
     }
 
-    /// What an `Addon` remembers counts only where the kind hasn't been listed.
-    fn remember(&mut self, observation: Observation) {
-        let kind = observation.group_kind();
-        if !self.kinds.is_synced(&kind) {
-            self.index.remember(observation);
+    /// Where the kind was listed, an `Addon` tells nothing but the past.
+    fn remember(&mut self, remembered: Remembered) {
+        if self.kinds.is_synced(&remembered.observation.group_kind()) {
+            self.index.recall(&remembered);
+        } else {
+            self.index.remember(remembered, Timestamp::now());
         }
     }
 

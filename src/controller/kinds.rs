@@ -9,10 +9,10 @@ use std::{
 use tokio::time::Instant;
 
 use crate::{
-    api,
     discover::Catalogue,
     model::{GroupKind, Kind},
     summary::{Index, KindCoverage, WatchState},
+    watch::addon_kind,
 };
 
 /// How long a kind must be missing from what is served before what is remembered of it is dropped: a
@@ -55,7 +55,7 @@ impl Kinds {
     /// The kind is not served any more: none of its objects is there.
     pub(super) fn leave(&mut self, kind: &GroupKind, index: &mut Index) {
         self.followed.remove(kind);
-        index.replace(kind, Vec::new());
+        index.clear(kind);
         index.set_gap(kind, None);
     }
 
@@ -73,9 +73,10 @@ impl Kinds {
         now: Instant,
     ) -> Option<Instant> {
         let served: BTreeSet<GroupKind> = catalogue.kinds.values().map(|kind| kind.group_kind()).collect();
+        let addons = addon_kind().group_kind();
         let open: Vec<GroupKind> = index
             .kinds()
-            .filter(|kind| !self.follows(kind) && !served.contains(kind) && kind.group != api::GROUP)
+            .filter(|kind| !self.follows(kind) && !served.contains(kind) && **kind != addons)
             .cloned()
             .collect();
         self.missing.retain(|kind, _| open.contains(kind));
@@ -88,7 +89,7 @@ impl Kinds {
             if now.duration_since(since) >= ABSENCE {
                 self.missing.remove(&kind);
                 index.set_gap(&kind, None);
-                index.replace(&kind, Vec::new());
+                index.clear(&kind);
             }
         }
         self.missing.values().min().map(|since| *since + ABSENCE)

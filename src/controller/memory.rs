@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::{
     api::{Addon, AddonStatus, Identifier},
     publish::{MANAGED_BY, MANAGER},
-    summary::{Observation, WatchState, object_key},
+    summary::{Remembered as Component, WatchState},
 };
 
 /// What the `Addon` objects say, by name.
@@ -63,11 +63,11 @@ impl Memory {
     }
 
     /// Takes in all of them; gives the components that they remember.
-    pub(super) fn listed(&mut self, addons: &[Addon]) -> Vec<Observation> {
+    pub(super) fn listed(&mut self, addons: &[Addon]) -> Vec<Component> {
         self.addons.clear();
         self.state = WatchState::Synced;
         self.listed = true;
-        let mut remembered: HashMap<Box<str>, Observation> = HashMap::new();
+        let mut remembered: HashMap<Box<str>, Component> = HashMap::new();
         for addon in addons {
             self.changed(addon);
             let Some(identifier) = Identifier::new(&addon.spec.identifier) else { continue };
@@ -75,12 +75,11 @@ impl Memory {
                 continue;
             }
             for component in addon.status.iter().flat_map(|status| &status.components) {
-                let observation = Observation::remembered(&identifier, component);
-                let object = &observation.object;
-                let key = object_key(&object.kind, &object.namespace, &object.name, &object.uid);
+                let component = Component::of(&identifier, component);
+                let key = component.key();
                 match remembered.get_mut(&key) {
-                    Some(known) => known.join(observation),
-                    None => drop(remembered.insert(key, observation)),
+                    Some(known) => known.join(component),
+                    None => drop(remembered.insert(key, component)),
                 }
             }
         }

@@ -10,6 +10,7 @@ mod log;
 mod memory;
 mod options;
 mod owners;
+mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -28,16 +29,17 @@ use self::{
     addons::AddonReader,
     engine::{Engine, Inputs, Outputs, READY_WHEN},
     owners::OwnerSearch,
+    rules::{RuleInputs, RuleOutputs, RuleReader, UserRules, rule_kind},
 };
 pub use self::{log::init as init_log, options::Options};
 use crate::{
     connect,
     discover::Selection,
     metrics::Metrics,
-    publish::{Limits, Publisher},
+    publish::{Limits, Publisher, RuleStatuses},
     serve::{self, Listen, Pulse, Readiness},
     summary::Board,
-    watch::{Feed, Fleet, Turns, addon_kind, follow},
+    watch::{Feed, Fleet, LiveRules, Turns, addon_kind, follow},
 };
 
 /// How many reports may wait for the engine before the watches wait for it.
@@ -98,6 +100,7 @@ impl Controller {
     fn begin(self, stop: &CancellationToken) -> JoinSet<&'static str> {
         let Self { options, listener, client, .. } = self;
         let prefix = options.label_prefix;
+        let rules = LiveRules::default();
         let board = Arc::new(Board::default());
         let metrics = Metrics::default();
         let pulse = Pulse::default();
@@ -106,20 +109,33 @@ impl Controller {
         let (addon_news, addons) = mpsc::channel(QUEUE);
         let (found, owners) = mpsc::channel(QUEUE);
         let (commands, commanded) = mpsc::channel(QUEUE);
+        let (rule_news, rules_seen) = mpsc::channel(QUEUE);
+        let (wishes, wished) = watch::channel(Arc::default());
         let (discovered, catalogue) = watch::channel(None);
 
         let state = serve::State::new(Arc::clone(&board), &metrics, pulse.clone(), readiness.clone());
         let serving = serve::run(listener, state, stop.clone());
 
         let selection = Selection::new(options.include, options.exclude);
-        let fleet = Fleet::new(client.clone(), selection, prefix.clone(), metrics.clone(), report);
+        let fleet =
+            Fleet::new(client.clone(), selection, prefix.clone(), rules.clone(), metrics.clone(), report);
         let watching = fleet.run(discovered, stop.clone());
 
         let kind = Arc::new(addon_kind());
         let feed = Feed::new(client.clone(), Arc::clone(&kind), metrics.watch(&kind));
-        let reader = AddonReader::new(prefix.clone());
+        let reader = AddonReader::new(prefix.clone(), rules.shared());
         let addon_turns = Turns::new(1);
-        let following = follow(feed, reader, addon_news, addon_turns.clone(), stop.clone());
+        let following = follow(feed, reader, addon_news, addon_turns.under(&rules, &kind), stop.clone());
+
+        let kind = Arc::new(rule_kind());
+        // The same kind is counted where it is watched for components.
+        let feed = Feed::new(client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind));
+        let rule_turns = Turns::new(1);
+        let reading = follow(feed, RuleReader::default(), rule_news, rule_turns.clone(), stop.clone());
+        let outputs = RuleOutputs { live: rules, wishes, turns: rule_turns, metrics: metrics.clone() };
+        let from = RuleInputs { news: rules_seen, catalogue: catalogue.clone() };
+        let ruling = UserRules::new(outputs).run(from, stop.clone());
+        let telling = RuleStatuses::new(client.clone()).run(wished, stop.clone());
 
         let owner_search = OwnerSearch::new(client.clone(), catalogue.clone(), found);
         let outputs =
@@ -135,6 +151,9 @@ impl Controller {
         tasks.spawn(named("the HTTP server", serving));
         tasks.spawn(named("the fleet of watches", watching));
         tasks.spawn(named("the watch of Addon objects", following));
+        tasks.spawn(named("the watch of StatusRule objects", reading));
+        tasks.spawn(named("the rules of users", ruling));
+        tasks.spawn(named("the status of rules", telling));
         tasks.spawn(named("the engine", computing));
         tasks.spawn(named("the publisher", publishing));
         tasks

@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{Client, client::Body};
 use tokio::{
     sync::{mpsc, watch},
@@ -18,10 +19,10 @@ use super::{
 use crate::{
     api::{Addon, AddonSpec, AddonStatus, ComponentStatus, Counts, Identifier, object_name},
     discover::{Catalogue, ResourceName},
-    model::{Health, Kind, ObjectRef, StatusReporting, Verdict},
+    model::{Health, Kind, ObjectRef, SignedDuration, StatusReporting, Timestamp, Verdict},
     publish::{Command, MANAGED_BY, MANAGER, Seen},
     serve::{Pulse, Readiness},
-    summary::{Board, Membership, Observation, WatchState},
+    summary::{Board, Membership, Observation, Summary, WatchState},
     watch::{News, Report, Turns},
 };
 
@@ -97,6 +98,17 @@ impl Bench {
         self.addons.send(AddonNews::State(WatchState::Synced)).await.expect("the engine listens");
     }
 
+    /// The last that is shown of an add-on until `after` the start.
+    async fn last_shown(&mut self, after: Duration) -> Option<Arc<Summary>> {
+        let mut last = None;
+        while let Ok(Some(command)) = timeout_at(self.started + after, self.commands.recv()).await {
+            if let Command::Show(summary) = command {
+                last = Some(summary);
+            }
+        }
+        last
+    }
+
     /// What is published until `after` the start, without what the API server holds.
     async fn published(&mut self, after: Duration) -> Vec<String> {
         let mut all = Vec::new();
@@ -143,6 +155,7 @@ fn object(plural: &str, name: &str) -> Observation {
         version: None,
         informational: false,
         superseded: false,
+        generation: None,
     }
 }
 
@@ -264,5 +277,53 @@ async fn a_new_catalogue_is_heard_whatever_else_comes_with_it() {
         bench.report("cogs", News::State(WatchState::Syncing)).await;
         let published = bench.published(LONG).await;
         assert_eq!(published.last().map(String::as_str), Some("a gone"), "{published:?}");
+    }
+}
+
+/// An object that waits and doesn't say since when.
+fn waiting(plural: &str, name: &str) -> Observation {
+    let mut waiting = object(plural, name);
+    waiting.timeline.first.health = Health::Progressing;
+    waiting.timeline.patience = Some(SignedDuration::from_mins(10));
+    waiting
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_counts_on_from_what_was_written() {
+    let since = |minutes: i64| {
+        let time = Timestamp::now() - SignedDuration::from_mins(minutes);
+        Time(Timestamp::from_second(time.as_second()).unwrap())
+    };
+    for (minutes, health, reason, message) in [
+        (4, "Progressing", "Fine", ""),
+        (40, "Degraded", "ProgressDeadlineExceeded", "for more than 10 minutes: Fine"),
+    ] {
+        let mut written = addon("gears", "a", 0);
+        let components = {
+            let status = written.status.as_mut().unwrap();
+            let component = &mut status.components[0];
+            (component.health, component.reason) = (health.to_owned(), reason.to_owned());
+            component.message = message.to_owned();
+            component.since = Some(since(minutes));
+            status.components.clone()
+        };
+        for addons_come in ["first", "last", "late"] {
+            let mut bench = Bench::new();
+            bench.discover(&["gears"]);
+            if addons_come == "first" {
+                bench.list_addons(vec![written.clone()]).await;
+            }
+            bench.list("gears", vec![waiting("gears", "a")]).await;
+            if addons_come == "late" {
+                bench.addons.send(AddonNews::State(WatchState::Failing("down".into()))).await.unwrap();
+                let early = bench.last_shown(LONG).await.expect("what is known so far");
+                assert_eq!(early.status.health, "Progressing");
+            }
+            if addons_come != "first" {
+                bench.list_addons(vec![written.clone()]).await;
+            }
+            let shown = bench.last_shown(LONG * 2).await.expect("an add-on");
+            assert_eq!(shown.status.components, components, "{addons_come}");
+        }
     }
 }

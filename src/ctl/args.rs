@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::Error;
 use crate::{
     api::{Identifier, LabelPrefix, object_name},
-    model::text,
+    model::{Timestamp, text},
 };
 
 const EXAMPLES: &str = "\
@@ -21,6 +21,9 @@ Examples:
   # The same from files: a must-gather, a support bundle, anything in YAML or JSON
   addonctl list -f must-gather/
   kubectl get deploy,ds,sts,pod -A -o yaml | addonctl list -f -
+
+  # The verdict on every object of a dump, labelled or not
+  addonctl health -f must-gather/
 
   # Make something part of an add-on
   kubectl label deployment controller addons.x-k8s.io/ingress-nginx=
@@ -40,10 +43,23 @@ Examples:
   addonctl list -f must-gather/ -f extra.yaml
   helm template ./chart | addonctl list -f -";
 
+const WHY_EXAMPLES: &str = "\
+What lies below the components is looked up in the cluster with your own rights, or in the files.
+
+Examples:
+  addonctl why ingress-nginx
+  addonctl why ingress-nginx -f must-gather/";
+
 const DESCRIBE_EXAMPLES: &str = "\
 Examples:
   addonctl describe ingress-nginx
   addonctl describe ingress-nginx -f must-gather/";
+
+const HEALTH_EXAMPLES: &str = "\
+Examples:
+  addonctl health -f must-gather/
+  kubectl get deploy web -o yaml | addonctl health --now now -f -
+  addonctl health -f dump.yaml -o json | jq -r 'select(.health == \"Degraded\") | .reference.name'";
 
 /// What is installed in a Kubernetes cluster, what it is made of, and whether it is well
 ///
@@ -70,6 +86,12 @@ pub(super) enum Command {
     /// Show what an add-on is made of, and what is wrong with it
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(DescribeArgs),
+    /// Show why an add-on isn't well: the way down from it to the causes
+    #[command(after_help = WHY_EXAMPLES)]
+    Why(WhyArgs),
+    /// Judge every object in files, labelled or not, the worst first
+    #[command(after_help = HEALTH_EXAMPLES)]
+    Health(HealthArgs),
 }
 
 #[derive(Debug, Args)]
@@ -88,6 +110,15 @@ pub(super) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct DescribeArgs {
+    /// Identifier of the add-on, or name of its Addon object
+    name: String,
+
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct WhyArgs {
     /// Identifier of the add-on, or name of its Addon object
     name: String,
 
@@ -130,6 +161,51 @@ struct SourceArgs {
     request_timeout: Duration,
 }
 
+/// `addonctl health`.
+#[derive(Debug, Args)]
+pub(super) struct HealthArgs {
+    /// What to judge: a file, a folder with .yaml, .yml and .json files at any depth, or - for
+    /// standard input; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "FILE|DIR|-", required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// Rules that go before the built-in ones: a folder with .yaml files of rules or StatusRules, or
+    /// one such file; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub rules: Vec<PathBuf>,
+
+    /// How to print: wide gives an object a line, json gives it one in the order of the input
+    #[arg(short, long, value_enum, default_value_t = Verdicts::Table, value_name = "FORMAT")]
+    pub output: Verdicts,
+
+    /// Print tables without their header
+    #[arg(long)]
+    pub no_headers: bool,
+
+    /// The moment to judge at, such as 2025-03-01T10:00:00Z, or now
+    ///
+    /// What takes too long is failing, so verdicts depend on the clock. Without this flag it is when
+    /// the input was made: the newest moment that anything in it tells of. The same input gives the
+    /// same answer then, today and in a year.
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub now: Option<Moment>,
+}
+
+/// How to print verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Verdicts {
+    Table,
+    Wide,
+    Json,
+}
+
+/// A point in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    Now,
+    At(Timestamp),
+}
+
 /// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
@@ -166,8 +242,8 @@ pub(super) struct List {
     pub source: Source,
 }
 
-/// `addonctl describe`, resolved.
-pub(super) struct Describe {
+/// `addonctl describe` and `addonctl why`, resolved.
+pub(super) struct One {
     /// As it was typed; cleaned.
     pub name: String,
     /// The names that the Addon object may have, the likelier first. Never empty, and safe in a URL.
@@ -200,20 +276,31 @@ impl ListArgs {
 }
 
 impl DescribeArgs {
-    pub fn resolve(self) -> Result<Describe, Error> {
+    pub fn resolve(self) -> Result<One, Error> {
+        One::new(&self.name, self.source)
+    }
+}
+
+impl WhyArgs {
+    pub fn resolve(self) -> Result<One, Error> {
+        One::new(&self.name, self.source)
+    }
+}
+
+impl One {
+    fn new(name: &str, source: SourceArgs) -> Result<Self, Error> {
         let mut object_names = Vec::new();
         // Only a name that isn't an identifier in other letters can be the name of an object.
         let may_be_object = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.');
-        let identifier = Identifier::new(&self.name);
-        if self.name.starts_with(|c: char| c.is_ascii_alphanumeric()) && self.name.bytes().all(may_be_object)
-        {
-            object_names.push(self.name.clone());
+        let identifier = Identifier::new(name);
+        if name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(may_be_object) {
+            object_names.push(name.to_owned());
         }
-        object_names.extend(identifier.as_ref().map(object_name).filter(|name| *name != self.name));
+        object_names.extend(identifier.as_ref().map(object_name).filter(|other| other != name));
         if object_names.is_empty() {
-            return Err(Error::Name(text::name(&self.name)));
+            return Err(Error::Name(text::name(name)));
         }
-        Ok(Describe { name: text::name(&self.name), object_names, source: self.source.resolve() })
+        Ok(Self { name: text::name(name), object_names, source: source.resolve() })
     }
 }
 
@@ -230,6 +317,13 @@ impl SourceArgs {
             Source::Server(connection)
         }
     }
+}
+
+fn moment(raw: &str) -> Result<Moment, String> {
+    if raw == "now" {
+        return Ok(Moment::Now);
+    }
+    raw.parse().map(Moment::At).map_err(|_| "must be 'now' or a time such as 2025-03-01T10:00:00Z".to_owned())
 }
 
 fn duration(raw: &str) -> Result<Duration, String> {
@@ -254,7 +348,7 @@ mod tests {
     fn describe(name: &str) -> Result<Vec<String>, Error> {
         match Cli::try_parse_from(["addonctl", "describe", "--", name]).expect("arguments").command {
             Command::Describe(args) => Ok(args.resolve()?.object_names),
-            Command::List(_) => Ok(Vec::new()),
+            Command::List(_) | Command::Health(_) | Command::Why(_) => Ok(Vec::new()),
         }
     }
 
@@ -277,6 +371,16 @@ mod tests {
     #[test]
     fn files_and_a_cluster_exclude_each_other() {
         assert!(Cli::try_parse_from(["addonctl", "list", "-f", "x", "--context", "y"]).is_err());
+    }
+
+    #[test]
+    fn moments_are_read() {
+        assert_eq!(moment("now"), Ok(Moment::Now));
+        let time = "2025-03-01T10:00:00Z".parse().expect("a time");
+        assert_eq!(moment("2025-03-01T11:00:00+01:00"), Ok(Moment::At(time)));
+        for bad in ["", "yesterday", "2025-03-01", "5m"] {
+            assert!(moment(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

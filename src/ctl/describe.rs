@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::{
     Error, Exit, Io,
     age::age,
-    args::{Describe, Source},
+    args::{One, Source},
     computed::{self, Computed},
     files, live,
     server::Server,
@@ -33,7 +33,7 @@ struct Look {
 }
 
 /// `addonctl describe`.
-pub(super) async fn run(args: &Describe, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
+pub(super) async fn run(args: &One, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
     let look = Look { colour, columns: io.columns };
     let not_found = |whole: bool| {
         let name = args.name.clone();
@@ -188,8 +188,14 @@ fn name(component: &ComponentStatus) -> String {
     title
 }
 
-/// Why a component isn't well: its message, its cause and what its own conditions say besides.
+/// Why a component isn't well: its message, its cause and what its own conditions say besides; and
+/// that it flaps, however it is.
 fn details(text: &mut String, component: &ComponentStatus, now: Timestamp) {
+    if let Some(flapping) = &component.flapping {
+        let (length, last) = (age(flapping.first.0, flapping.last.0), age(flapping.last.0, now));
+        let line = format!("flapping: {} changes in {length}, the last {last} ago", flapping.changes);
+        lines(text, &line, INDENT);
+    }
     if Health::parse(&component.health) == Health::Healthy {
         return;
     }

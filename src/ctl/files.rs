@@ -2,13 +2,16 @@
 
 use std::{
     io::{self, Read, Write},
+    mem,
     path::{Path, PathBuf},
 };
 
 use super::Exit;
 use crate::{
     api::LabelPrefix,
-    dump::{Problem, Reader},
+    dump::{Dump, Keep, Problem, Reader},
+    explain::Files,
+    health::Rules,
     model::Timestamp,
     summary::{Census, Observation},
 };
@@ -35,7 +38,59 @@ pub(super) fn read(
     stdin: &mut (dyn Read + Send),
     now: Timestamp,
 ) -> FromFiles {
-    let mut reader = Reader::new(|labels| labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
+    let reader = Reader::new(|labels| labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
+    let mut dump = finish(reader, paths, stdin);
+    let taken = taken(&dump, now);
+    let report = Report::of(&mut dump);
+    let rules = Rules::builtin();
+    let observations =
+        dump.objects.iter().filter_map(|object| Observation::of(object, prefix, &rules)).collect();
+    FromFiles { census: Census { observations, links: dump.links, ..Census::default() }, taken, report }
+}
+
+/// Everything that was found in files, labelled or not.
+pub(super) struct AllFromFiles {
+    pub census: Census,
+    pub objects: Files,
+    /// When the files were made: the clock that their verdicts are taken by.
+    pub taken: Timestamp,
+    pub report: Report,
+}
+
+/// Reads everything at `paths` and keeps all of it. `now` is the latest that the files can have been
+/// made.
+pub(super) fn read_all(
+    paths: &[PathBuf],
+    prefix: &LabelPrefix,
+    stdin: &mut (dyn Read + Send),
+    now: Timestamp,
+) -> AllFromFiles {
+    let mut dump = finish(Reader::new(|_| true).with_events(), paths, stdin);
+    let taken = taken(&dump, now);
+    let report = Report::of(&mut dump);
+    let rules = Rules::builtin();
+    let observations =
+        dump.objects.iter().filter_map(|object| Observation::of(object, prefix, &rules)).collect();
+    // What carries no label may still stand between an owner and what it made.
+    let controlled = dump
+        .objects
+        .iter()
+        .filter_map(|object| Some((object.reference.uid.clone(), object.controller.as_ref()?.uid.clone())));
+    let links = controlled.collect();
+    AllFromFiles {
+        census: Census { observations, links, ..Census::default() },
+        objects: Files::new(dump.objects, dump.events),
+        taken,
+        report,
+    }
+}
+
+/// Lets `reader` read everything at `paths`.
+pub(super) fn finish<K: Keep>(
+    mut reader: Reader<K>,
+    paths: &[PathBuf],
+    stdin: &mut (dyn Read + Send),
+) -> Dump {
     for path in paths {
         if path == Path::new("-") {
             reader.stream("standard input", &mut *stdin);
@@ -43,18 +98,21 @@ pub(super) fn read(
             reader.path(path);
         }
     }
-    let dump = reader.finish();
-    let observations = dump.objects.iter().filter_map(|object| Observation::of(object, prefix)).collect();
-    FromFiles {
-        census: Census { observations, links: dump.links, ..Census::default() },
-        // Where no object tells any time, no verdict depends on it: then the answer must not
-        // change from one run to the next either.
-        taken: dump.taken.map_or(Timestamp::UNIX_EPOCH, |taken| taken.min(now)),
-        report: Report { problems: dump.problems, seen: dump.seen, skipped: dump.skipped },
-    }
+    reader.finish()
+}
+
+/// When what was read was made. Where no object tells any time, no verdict depends on it: then the
+/// answer must not change from one run to the next either.
+pub(super) fn taken(dump: &Dump, now: Timestamp) -> Timestamp {
+    dump.taken.map_or(Timestamp::UNIX_EPOCH, |taken| taken.min(now))
 }
 
 impl Report {
+    /// Takes out of `dump` what there is to say of the reading.
+    pub fn of(dump: &mut Dump) -> Self {
+        Self { problems: mem::take(&mut dump.problems), seen: dump.seen, skipped: dump.skipped }
+    }
+
     /// Says what could not be read.
     pub fn problems(&self, stderr: &mut dyn Write) -> io::Result<()> {
         self.problems.iter().try_for_each(|problem| writeln!(stderr, "error: {problem}"))

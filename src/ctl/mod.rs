@@ -9,11 +9,15 @@ mod describe;
 mod error;
 mod exit;
 mod files;
+mod health;
 mod list;
 mod live;
 mod output;
+mod rules;
 mod server;
 mod table;
+mod tree;
+mod why;
 mod wrap;
 
 use std::{
@@ -69,6 +73,8 @@ async fn answer(cli: args::Cli, io: &mut Io<'_>) -> Result<Exit, Error> {
     match cli.command {
         args::Command::List(args) => list::run(&args.resolve(), colour, io).await,
         args::Command::Describe(args) => describe::run(&args.resolve()?, colour, io).await,
+        args::Command::Why(args) => why::run(&args.resolve()?, colour, io).await,
+        args::Command::Health(args) => health::run(&args, colour, io),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the API server gives, and what its errors mean.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use http::{Request, header::ACCEPT};
 use kube::Client;
@@ -11,7 +11,9 @@ use super::{Error, args::Connection, columns, table};
 use crate::{
     api::{Addon, GROUP, LabelPrefix, VERSION},
     connect,
-    discover::{DiscoverError, Selection},
+    discover::{Catalogue, DiscoverError, Selection, discover_within},
+    explain,
+    health::{Rules, SharedRules},
     model::text,
     summary::Census,
     watch::snapshot,
@@ -19,6 +21,9 @@ use crate::{
 
 /// What the API server prints tables as; a server that can't gives the objects.
 const AS_TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+
+/// How long looking below components may take in all.
+const LOOK: Duration = Duration::from_secs(30);
 
 /// An API server, ready to be asked.
 pub(super) struct Server {
@@ -41,8 +46,17 @@ impl Server {
 
     /// Every labelled object of the cluster, and the kinds that could not be read.
     pub async fn snapshot(&self, prefix: &LabelPrefix) -> Result<Census, Error> {
-        let census = snapshot(&self.client, &Selection::default(), prefix, self.patience).await;
+        let rules = SharedRules::new(Rules::builtin().into());
+        let census = snapshot(&self.client, &Selection::default(), prefix, &rules, self.patience).await;
         census.map_err(|error| undiscovered(error, self.address.clone()))
+    }
+
+    /// Where the objects below components are looked up.
+    pub async fn below(&self) -> Result<explain::Server, Error> {
+        let catalogue =
+            discover_within(self.patience, &self.client, &Selection::default(), &Catalogue::default()).await;
+        let catalogue = catalogue.map_err(|error| undiscovered(error, self.address.clone()))?;
+        Ok(explain::Server::new(self.client.clone(), Arc::new(catalogue), LOOK))
     }
 
     /// All Addons as the API server prints them, the worst first, in one request.

@@ -54,7 +54,7 @@ impl Selection {
 
     /// Whether the resource is to be watched. `Addon` objects never are: they are followed apart.
     pub fn takes(&self, name: &ResourceName) -> bool {
-        if name.group == api::GROUP {
+        if name.group == api::GROUP && name.plural == "addons" {
             return false;
         }
         let hits = |pattern: &ResourcePattern| pattern.matches(&name.group, &name.plural);
@@ -120,6 +120,7 @@ mod tests {
         assert!(takes(&["apps/deployments"], &["*/*"], ("apps", "deployments")));
         assert!(!takes(&["apps/deployments"], &["*/*"], ("apps", "statefulsets")));
         assert!(!takes(&["*/*"], &[], ("addons.x-k8s.io", "addons")));
+        assert!(takes(&[], &[], ("addons.x-k8s.io", "statusrules")));
     }
 
     #[test]

@@ -39,28 +39,33 @@ fn json(bytes: &[u8], document: Document<'_>, found: &mut impl FnMut(Parsed) -> 
     let mut start = 0;
     let mut first = true;
     while start < bytes.len() {
-        let line = document.line + breaks(&bytes[..start]);
+        let first_line = document.line + breaks(&bytes[..start]);
+        let mut line = first_line;
         let mut values = Deserializer::from_slice(&bytes[start..]).into_iter::<Node>();
-        let mut read = 0;
+        let (mut counted, mut read) = (start, 0);
         let parsed = loop {
             match values.next() {
                 None => return true,
                 Some(Ok(node)) => {
                     first = false;
-                    let begin = line + breaks(&bytes[start..start + read]);
+                    line += breaks(&bytes[counted..start + read]);
+                    counted = start + read;
                     read = values.byte_offset();
-                    if !found(Parsed::Node(node, begin)) {
+                    if !found(Parsed::Node(node, line)) {
                         return true;
                     }
                 }
                 Some(Err(error)) if first && matches!(yaml(document), Parsed::Node(..)) => {
-                    tracing::debug!(%error, line, "braces, and not JSON");
+                    tracing::debug!(%error, line = first_line, "braces, and not JSON");
                     return false;
                 }
                 Some(Err(error)) => {
                     let at = format!(" at line {} column {}", error.line(), error.column());
                     let message = error.to_string().replace(&at, "");
-                    break Parsed::Broken(line + error.line().saturating_sub(1), text::message(&message));
+                    break Parsed::Broken(
+                        first_line + error.line().saturating_sub(1),
+                        text::message(&message),
+                    );
                 }
             }
         };

@@ -6,8 +6,10 @@
 //! Nothing that a file holds can make reading fail as a whole, run out of bounds or panic.
 
 mod clock;
+mod definitions;
 mod document;
 mod files;
+mod keep;
 mod kinds;
 mod node;
 mod problem;
@@ -15,6 +17,8 @@ mod reader;
 mod split;
 mod unique;
 
+pub use definitions::Definitions;
+pub use keep::{Each, Keep, Selected};
 pub use problem::{Fault, Place, Problem};
 pub use reader::{Dump, Reader};
 

@@ -10,7 +10,7 @@ use serde::{
 use serde_json::{Map, Value};
 
 use super::clock;
-use crate::model::{Timestamp, decode::Raw};
+use crate::model::{Event, Timestamp, decode::Raw};
 
 /// A part of a document.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub(super) struct Mapping {
     pub marked: bool,
     /// The labels that are text, where there is no usable name, kind or version to find them by.
     pub stray_labels: Vec<(String, String)>,
+    /// Whether there is neither a `spec` nor a `status`.
+    pub is_bare: bool,
     pub namespaced: bool,
     /// 0 where there is none.
     pub resource_version: u64,
@@ -54,7 +56,24 @@ pub(super) struct Mapping {
     pub odd_labels: Vec<String>,
     /// What `items` holds, where there is such a field.
     pub items: Option<Vec<Node>>,
+    /// What it reports, where it is an Event.
+    pub event: Option<Event>,
 }
+
+/// The fields of an Event besides its metadata.
+const EVENT_FIELDS: [&str; 11] = [
+    "deprecatedLastTimestamp",
+    "eventTime",
+    "firstTimestamp",
+    "involvedObject",
+    "lastTimestamp",
+    "message",
+    "note",
+    "reason",
+    "regarding",
+    "series",
+    "type",
+];
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -73,19 +92,23 @@ impl<'de> Visitor<'de> for Nodes {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
         let mut fields = Map::new();
+        let mut event = Map::new();
         let mut items = None;
         while let Some(key) = access.next_key::<String>()? {
             match key.as_str() {
-                "apiVersion" | "kind" | "metadata" | "spec" | "status" => {
+                "apiVersion" | "kind" | "metadata" | "spec" | "status" | "webhooks" => {
                     fields.insert(key, access.next_value()?);
                 }
                 "items" => items = Some(access.next_value()?),
+                field if EVENT_FIELDS.contains(&field) => {
+                    event.insert(key, access.next_value()?);
+                }
                 _ => {
                     access.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        mapping(fields, items).map_err(serde::de::Error::custom)
+        mapping(fields, items, event).map_err(serde::de::Error::custom)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
@@ -141,7 +164,11 @@ impl<'de> Visitor<'de> for Nodes {
     }
 }
 
-fn mapping(mut fields: Map<String, Value>, items: Option<Node>) -> Result<Node, serde_json::Error> {
+fn mapping(
+    mut fields: Map<String, Value>,
+    items: Option<Node>,
+    event: Map<String, Value>,
+) -> Result<Node, serde_json::Error> {
     let newest = fields.values().filter_map(clock::newest).max();
     let odd_labels = labels_to_text(fields.get_mut("metadata"));
     let text = |key: &str| fields.get("metadata")?.get(key)?.as_str().filter(|text| !text.is_empty());
@@ -149,7 +176,9 @@ fn mapping(mut fields: Map<String, Value>, items: Option<Node>) -> Result<Node, 
     let name = name(metadata);
     let is_text = |key: &str| fields.get(key).is_some_and(Value::is_string);
     let usable = matches!(name, Name::Given(_)) && is_text("kind") && is_text("apiVersion");
+    let is_event = fields.get("kind").is_some_and(|kind| kind == "Event");
     Ok(Node::Mapping(Box::new(Mapping {
+        event: is_event.then(|| read_event(event, metadata)).flatten(),
         marked: fields.contains_key("kind")
             && metadata.and_then(Value::as_object).is_some_and(|metadata| {
                 ["name", "generateName", "labels", "annotations"]
@@ -158,6 +187,7 @@ fn mapping(mut fields: Map<String, Value>, items: Option<Node>) -> Result<Node, 
             }),
         stray_labels: if usable { Vec::new() } else { labels(metadata) },
         name,
+        is_bare: ["spec", "status"].iter().all(|key| fields.get(*key).is_none_or(Value::is_null)),
         namespaced: text("namespace").is_some(),
         resource_version: text("resourceVersion").and_then(|version| version.parse().ok()).unwrap_or(0),
         newest,
@@ -169,6 +199,11 @@ fn mapping(mut fields: Map<String, Value>, items: Option<Node>) -> Result<Node, 
             Some(Node::Mapping(_)) | None => None,
         },
     })))
+}
+
+fn read_event(mut event: Map<String, Value>, metadata: Option<&Value>) -> Option<Event> {
+    event.extend(metadata.map(|metadata| ("metadata".to_owned(), metadata.clone())));
+    Event::read(&Value::Object(event))
 }
 
 fn name(metadata: Option<&Value>) -> Name {

@@ -6,21 +6,22 @@ use std::{
 };
 
 use super::{
-    Fault, MAX_BROKEN, Place, Problem,
+    Definitions, Each, Fault, Keep, MAX_BROKEN, Place, Problem, Selected,
     document::{self, Parsed},
     files,
     kinds::Kinds,
     node::{Mapping, Name, Node},
     split,
-    unique::Unique,
 };
-use crate::model::{Object, Timestamp, text};
+use crate::model::{Event, Object, Timestamp, text};
 
 /// What was read.
 #[derive(Debug, Default)]
 pub struct Dump {
     /// The wanted objects, each once.
     pub objects: Vec<Object>,
+    /// What Events report, where they are wanted.
+    pub events: Vec<Event>,
     /// Of the others, those that another object controls: the `uid` of each and of its controller.
     pub links: Vec<(Box<str>, Box<str>)>,
     /// What could not be read.
@@ -31,23 +32,45 @@ pub struct Dump {
     pub skipped: usize,
     /// The newest moment that any object tells of: when the dump was taken, or shortly before.
     pub taken: Option<Timestamp>,
+    /// What the dump says of the kinds in it. The objects here are told.
+    pub definitions: Definitions,
 }
 
-/// Reads dumps, one after the other, into one set of objects.
-///
-/// Objects that aren't wanted are dropped at once, so that a dump of a whole cluster costs the
-/// memory of the wanted ones and of the others' names.
-pub struct Reader<W> {
-    wanted: W,
+/// Reads dumps, one after the other.
+pub struct Reader<K> {
+    keep: K,
     dump: Dump,
-    unique: Unique,
     kinds: Kinds,
+    events: bool,
 }
 
-impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<W> {
-    /// A reader that keeps the objects for whose labels `wanted` is true.
+impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<Selected<W>> {
+    /// A reader that keeps the objects for whose labels `wanted` is true, each once.
+    ///
+    /// Objects that aren't wanted are dropped at once, so that a dump of a whole cluster costs the
+    /// memory of the wanted ones and of the others' names.
     pub fn new(wanted: W) -> Self {
-        Self { wanted, dump: Dump::default(), unique: Unique::default(), kinds: Kinds::default() }
+        Self::keeping(Selected::new(wanted))
+    }
+}
+
+impl<F: FnMut(Object) + Send> Reader<Each<F>> {
+    /// A reader that passes every object to `take` in the order in which they stand there: also
+    /// those that stand there twice and those without a name.
+    pub fn each(take: F) -> Self {
+        Self::keeping(Each(take))
+    }
+}
+
+impl<K: Keep> Reader<K> {
+    fn keeping(keep: K) -> Self {
+        Self { keep, dump: Dump::default(), kinds: Kinds::default(), events: false }
+    }
+
+    /// The same reader, which also keeps what Events report.
+    #[must_use]
+    pub fn with_events(self) -> Self {
+        Self { events: true, ..self }
     }
 
     /// Reads a file, whatever its name, or every `.yaml`, `.yml` and `.json` file below a folder.
@@ -81,8 +104,10 @@ impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<W> {
 
     /// What was read.
     pub fn finish(self) -> Dump {
-        let (objects, links) = self.unique.into_parts();
-        Dump { objects, links, ..self.dump }
+        let (mut objects, links) = self.keep.into_parts();
+        let mut dump = self.dump;
+        objects.iter_mut().for_each(|object| dump.definitions.tell(object));
+        Dump { objects, links, ..dump }
     }
 
     fn bytes(&mut self, name: &str, bytes: &[u8]) {
@@ -147,28 +172,26 @@ impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<W> {
         let api_version = own.or_else(|| list?.items_api_version());
         let own = mapping.raw.kind.take().filter(|own| !own.is_empty());
         let kind = own.or_else(|| list?.items_kind());
-        let (api_version, kind) = match (api_version, kind, &mapping.name) {
-            (Some(api_version), Some(kind), Name::Given(_)) => (api_version, kind),
-            (api_version, kind, _) => {
+        let (api_version, kind) = match (api_version, kind) {
+            (Some(api_version), Some(kind)) if is_usable::<K>(&mapping, &kind) => (api_version, kind),
+            (api_version, kind) => {
                 return self.unusable(&mapping, api_version.as_deref(), kind.as_deref(), item, place);
             }
         };
-        let Mapping { raw, namespaced, resource_version, newest, odd_labels, .. } = mapping;
-        let Some(object) = raw.into_object(self.kinds.kind(&api_version, &kind, namespaced)) else {
-            self.dump.skipped += 1;
-            return;
-        };
+        let Mapping { raw, namespaced, resource_version, newest, odd_labels, event, .. } = mapping;
+        let object = raw.into_nameless(self.kinds.kind(&api_version, &kind, namespaced));
+        self.dump.events.extend(event.filter(|_| self.events));
         self.dump.seen += 1;
         self.dump.taken = self.dump.taken.max(newest);
-        for key in odd_labels {
+        self.dump.definitions.learn(&object);
+        for key in odd_labels.into_iter().filter(|_| !K::ONLY_JUDGED) {
             self.dump.problems.push(Problem::LabelNotText {
                 place: place.clone(),
                 object: object.reference.to_string(),
                 key: text::name(&key),
             });
         }
-        let wanted = (self.wanted)(&object.labels);
-        self.unique.insert(object, resource_version, wanted);
+        self.keep.take(object, resource_version);
     }
 
     /// Takes what lacks a name, a kind or a version. Only what is meant to be an object is a problem.
@@ -181,7 +204,7 @@ impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<W> {
         place: &Place,
     ) {
         let Mapping { name, marked, stray_labels, .. } = mapping;
-        let is_wanted = !stray_labels.is_empty() && (self.wanted)(stray_labels);
+        let is_wanted = !stray_labels.is_empty() && self.keep.wants(stray_labels);
         let is_list = kind.is_some_and(|kind| kind.ends_with("List"));
         if !(is_wanted || *marked || item.is_some() && !is_list) {
             self.dump.skipped += 1;
@@ -206,6 +229,12 @@ impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<W> {
         };
         self.dump.problems.push(Problem::Unusable { place: place.clone(), object, fault });
     }
+}
+
+/// Whether what has a kind and a version is an object. A list without items is none.
+fn is_usable<K: Keep>(mapping: &Mapping, kind: &str) -> bool {
+    let is_empty_list = kind.ends_with("List") && mapping.is_bare;
+    matches!(mapping.name, Name::Given(_)) || K::ONLY_JUDGED && !is_empty_list
 }
 
 /// A list that says what it holds, so that each item has to be an object.

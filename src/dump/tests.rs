@@ -270,6 +270,30 @@ fn the_time_of_the_dump_is_the_newest_that_its_objects_tell() {
 }
 
 #[test]
+fn events_are_kept_where_they_are_wanted() {
+    let event = "apiVersion: v1
+count: 3
+involvedObject: {kind: Pod, namespace: ns, name: web, uid: '1'}
+kind: Event
+lastTimestamp: '2025-03-01T10:00:00Z'
+message: no secret
+metadata: {name: web.1, namespace: ns}
+reason: FailedMount
+type: Warning
+---
+{apiVersion: v1, kind: Event, metadata: {name: web.2, namespace: ns}, reason: [1]}
+";
+    assert!(read(event).events.is_empty());
+    let mut reader = Reader::new(|_| false).with_events();
+    reader.stream("dump.yaml", event.as_bytes());
+    let events = reader.finish().events;
+    let said: Vec<_> =
+        events.iter().map(|e| format!("{} {}: {}", e.about.name, e.reason, e.message)).collect();
+    assert_eq!(said, ["web FailedMount: no secret"]);
+    assert!(events[0].is_warning && events[0].last.is_some());
+}
+
+#[test]
 fn other_encodings_are_read_or_reported() {
     let text = config_map("a");
     let wide: Vec<u8> =
@@ -331,6 +355,16 @@ fn a_document_of_many_objects_is_within_bounds() {
     let text: String = (0..20_000).map(|n| items.replace("NAME", &format!("p{n}"))).collect();
     let dump = read(format!("apiVersion: v1\nkind: List\nitems:\n{text}"));
     assert_eq!((dump.objects.len(), dump.problems.len()), (20_000, 0));
+}
+
+#[test]
+fn many_values_in_a_line_each_are_within_bounds() {
+    let line =
+        |n: usize| format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p{n}","uid":"{n}"}}}}"#);
+    let text: String = (0..20_000).map(|n| line(n) + "\r\n").collect();
+    let dump = read(format!("{text}{{\"kind\":\"Pod\",\"metadata\":{{\"name\":\"last\"}}}}"));
+    assert_eq!(dump.objects.len(), 20_000);
+    assert!(problems(&dump)[0].starts_with("dump.yaml:20000 (document 20001): "), "{:?}", dump.problems);
 }
 
 #[test]

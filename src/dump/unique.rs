@@ -13,7 +13,7 @@ pub(super) struct Unique {
 }
 
 /// The `uid` of an object and of its controller.
-type Link = (Box<str>, Box<str>);
+pub(super) type Link = (Box<str>, Box<str>);
 
 struct Slot {
     age: Age,

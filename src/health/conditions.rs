@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use serde_json::Value;
 
 use super::{
-    convention::roles::{Role, role},
+    convention::{Role, role},
     subject::generation,
 };
 use crate::model::{Condition, ConditionStatus, decode, text};

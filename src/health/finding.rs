@@ -16,6 +16,8 @@ pub(super) struct Finding {
     pub(super) message: String,
     pub(super) since: Option<Timestamp>,
     pub(super) superseded: bool,
+    /// How long it may last was said for it, and not for its kind.
+    pub(super) has_deadline: bool,
     next: Next,
 }
 
@@ -39,6 +41,7 @@ impl Finding {
             message: String::new(),
             since: None,
             superseded: false,
+            has_deadline: false,
             next: Next::Stays,
         }
     }
@@ -140,6 +143,36 @@ impl Finding {
     #[must_use]
     pub(super) fn ages(mut self) -> Self {
         self.next = Next::Overdue { base: None, patience: GRACE };
+        self
+    }
+
+    /// What moves may do so for `patience` rather than [`GRACE`].
+    #[must_use]
+    pub(super) fn within(mut self, patience: SignedDuration) -> Self {
+        self.has_deadline = true;
+        self.next = match self.next {
+            Next::Stays => Next::Stays,
+            Next::Turns(at, later) => match at.checked_sub(GRACE).and_then(|base| base.checked_add(patience))
+            {
+                Ok(at) => Next::Turns(at, later),
+                Err(_) => Next::Stays,
+            },
+            Next::Overdue { base, .. } => Next::Overdue { base, patience },
+        };
+        self
+    }
+
+    /// What moves may do so for ever.
+    #[must_use]
+    pub(super) fn for_ever(mut self) -> Self {
+        self.has_deadline = true;
+        self.next = Next::Stays;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn reason(mut self, reason: &str) -> Self {
+        self.reason = camel_case(reason);
         self
     }
 

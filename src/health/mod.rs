@@ -3,8 +3,10 @@
 //! The first stage that has an answer decides:
 //!
 //! 1. deletion: whatever goes is Terminating,
-//! 2. `kinds`: what is known of built-in kinds and our own,
-//! 3. `convention`: what any other kind says in the ways that many controllers share: pause flags,
+//! 2. the rules of users,
+//! 3. `kinds`: what is known of built-in kinds and our own,
+//! 4. the built-in rules for the kinds of other projects, which are data,
+//! 5. `convention`: what any other kind says in the ways that many controllers share: pause flags,
 //!    generations, conditions by role, nested holders of conditions, words of state, counters.
 //!
 //! No clock is read: what time will change is written down in [`Timeline`].
@@ -12,6 +14,7 @@
 mod conditions;
 mod convention;
 mod deletion;
+mod dialect;
 mod finding;
 mod kinds;
 mod rules;
@@ -19,12 +22,21 @@ mod subject;
 #[cfg(test)]
 mod testing;
 
-use std::borrow::Cow;
+use arc_swap::ArcSwap;
+use std::sync::Arc;
 
 use finding::Finding;
 use subject::Subject;
 
-use crate::model::{Condition, Object, Timeline};
+pub use rules::{
+    Acceptance, Case, Cases, Decided, FileError, KindRules, Register, Registered, Rule, RuleError, Rules,
+    Written, builtin_files, read_cases, read_dir, read_text,
+};
+
+use crate::model::{Condition, Fact, Object, Timeline};
+
+/// Rules that are exchanged while objects are judged.
+pub type SharedRules = Arc<ArcSwap<Rules>>;
 
 /// What judging an object gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,30 +45,30 @@ pub struct Judgement {
     pub timeline: Timeline,
     /// Its own conditions, normalised, in order of type.
     pub conditions: Vec<Condition>,
+    /// What rules extracted from it, each name once.
+    pub facts: Vec<Fact>,
     /// It ended or was replaced, and says nothing any more about the owner that made it: a Pod that
     /// ran to its end, a ReplicaSet scaled to zero.
     pub superseded: bool,
 }
 
-/// Judges an object. Total: any object gets an answer, whatever its status looks like.
-pub fn judge(object: &Object) -> Judgement {
+/// Judges an object by `rules`. Total: any object gets an answer, whatever its status looks like.
+pub fn judge(object: &Object, rules: &Rules) -> Judgement {
+    let kind = &object.reference.kind;
+    judge_by(object, &rules.of_kind(&kind.group, &kind.kind))
+}
+
+/// The same with the rules of the object's kind, for those who judge many of one kind.
+pub fn judge_by(object: &Object, rules: &KindRules) -> Judgement {
     let readings = conditions::read(object.status.get("conditions"));
-    let (finding, rule) = decide(Subject { object, conditions: &readings });
+    let subject = Subject { object, conditions: &readings, dialect: rules.dialect() };
+    let (finding, rule) = rules.decide(subject);
     let superseded = finding.superseded;
+    let facts = rules.facts(subject);
     Judgement {
         timeline: finding.into_timeline(rule),
         conditions: readings.into_iter().map(|reading| reading.condition).collect(),
+        facts,
         superseded,
-    }
-}
-
-fn decide(subject: Subject) -> (Finding, Cow<'static, str>) {
-    if let Some(finding) = deletion::judge(subject) {
-        return (finding, deletion::RULE.into());
-    }
-    let kind = &subject.object.reference.kind;
-    match kinds::rule(&kind.group, &kind.kind) {
-        Some(rule) => ((rule.judge)(subject), rule.name.into()),
-        None => convention::judge(subject),
     }
 }

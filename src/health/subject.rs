@@ -1,6 +1,11 @@
 use serde_json::Value;
 
-use super::{conditions::Reading, finding::Finding};
+use super::{
+    conditions::Reading,
+    dialect::{Dialect, ObservedGeneration},
+    finding::Finding,
+    rules::path::Scope,
+};
 use crate::model::{Condition, ConditionStatus, Object, Timestamp, decode};
 
 /// The object under judgement with its conditions, normalised.
@@ -9,6 +14,8 @@ pub(super) struct Subject<'a> {
     pub(super) object: &'a Object,
     /// In order of type, each type once.
     pub(super) conditions: &'a [Reading],
+    /// What its kind means by them.
+    pub(super) dialect: &'a Dialect,
 }
 
 impl<'a> Subject<'a> {
@@ -74,7 +81,22 @@ impl<'a> Subject<'a> {
 
     /// The verdict where the whole status is of an older generation of the object.
     pub(super) fn lag(self) -> Option<Finding> {
-        self.lag_behind(generation(self.status("observedGeneration"))?)
+        self.lag_behind(self.observed_generation()?)
+    }
+
+    /// The generation that the whole status is of, where it says so.
+    pub(super) fn observed_generation(self) -> Option<i64> {
+        match &self.dialect.generation {
+            ObservedGeneration::Common => generation(self.status("observedGeneration")),
+            ObservedGeneration::At(path) => generation(&*path.find(Scope::Object(self.object))?),
+            ObservedGeneration::Nowhere => None,
+        }
+    }
+
+    /// What the status says in a sentence beside its word of state.
+    pub(super) fn said(self) -> &'a str {
+        let said = [self.word("message"), self.word("statusMessage")];
+        said.into_iter().find(|said| !said.is_empty()).unwrap_or_default()
     }
 
     /// The verdict where what was seen at generation `observed` is older than the object.

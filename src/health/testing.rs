@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Judgement, judge};
+use super::{Judgement, Rules, judge};
 use crate::model::{Kind, Object, StatusReporting, Timestamp, Verdict, decode::Raw};
 
 pub(super) fn at(time: &str) -> Timestamp {
@@ -30,7 +30,7 @@ pub(super) fn object_of(value: &Value, status: StatusReporting) -> Object {
 }
 
 pub(super) fn judged(value: &Value) -> Judgement {
-    judge(&object_of(value, StatusReporting::Unsaid))
+    judge(&object_of(value, StatusReporting::Unsaid), &Rules::builtin())
 }
 
 /// One row of a table: `apiVersion`, the rest of an object in YAML, and what comes out: `Health

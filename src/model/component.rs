@@ -1,4 +1,4 @@
-use super::{Condition, ObjectRef, Verdict};
+use super::{Condition, ObjectRef, Timestamp, Verdict};
 
 /// A part of an add-on, with the verdict that holds now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,19 @@ pub struct Component {
     pub version: Option<String>,
     /// It is shown and doesn't colour.
     pub informational: bool,
+    /// It goes to and fro between well and ill.
+    pub flapping: Option<Flapping>,
+}
+
+/// That an object went to and fro between well and ill, which stays true when time passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flapping {
+    /// How many times it changed.
+    pub changes: usize,
+    /// When it changed the first of these times.
+    pub first: Timestamp,
+    /// When it changed last.
+    pub last: Timestamp,
 }
 
 /// The object further down that explains a bad verdict.
@@ -28,4 +41,13 @@ pub struct Cause {
     pub reason: String,
     /// For people.
     pub message: String,
+}
+
+/// Something that a rule read from an object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fact {
+    /// What it is, such as `url`.
+    pub name: String,
+    /// What it says.
+    pub value: String,
 }

@@ -42,10 +42,22 @@ pub struct Raw {
 impl Raw {
     /// The object; `None` where `metadata` names none.
     pub fn into_object(self, kind: Arc<Kind>) -> Option<Object> {
-        let Value::Object(mut metadata) = self.metadata else { return None };
+        let named = matches!(self.metadata.get("name"), Some(Value::String(name)) if !name.is_empty());
+        named.then(|| self.into_nameless(kind))
+    }
+
+    /// The object, whether it has a name or not: one that is only judged needs none. In place of a
+    /// name that is no text stands how it was read, in place of a missing one `generateName`.
+    pub fn into_nameless(self, kind: Arc<Kind>) -> Object {
+        let mut metadata = match self.metadata {
+            Value::Object(metadata) => metadata,
+            _ => Map::new(),
+        };
+        let generated = metadata.get("generateName").and_then(Value::as_str).unwrap_or_default();
         let name = match metadata.get("name") {
             Some(Value::String(name)) if !name.is_empty() => text::name(name),
-            _ => return None,
+            Some(odd @ (Value::Bool(_) | Value::Number(_))) => odd.to_string(),
+            _ => text::name(generated),
         };
         let field = |key: &str| metadata.get(key).and_then(Value::as_str).map(text::name).unwrap_or_default();
         let reference = ObjectRef {
@@ -54,25 +66,31 @@ impl Raw {
             name: name.into(),
             uid: field("uid").into(),
         };
-        Some(Object {
+        Object {
             reference,
             generation: metadata.get("generation").and_then(Value::as_i64),
             created: time(metadata.get("creationTimestamp")),
             deletion: time(metadata.get("deletionTimestamp")),
             finalizers: strings(metadata.get("finalizers")),
             controller: controller(metadata.get("ownerReferences")),
+            owners: owners(metadata.get("ownerReferences")),
             labels: pairs(metadata.remove("labels")),
             annotations: pairs(metadata.remove("annotations")),
             spec: self.spec,
             status: self.status,
             webhooks: self.webhooks,
-        })
+        }
     }
 }
 
 /// A time as the API writes it (RFC 3339); `None` for anything else.
 pub fn time(value: Option<&Value>) -> Option<Timestamp> {
     value?.as_str()?.parse().ok()
+}
+
+/// The text that stands in a field.
+pub fn text_at<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+    value.get(field)?.as_str()
 }
 
 fn strings(value: Option<&Value>) -> Vec<String> {
@@ -101,6 +119,11 @@ fn controller(owners: Option<&Value>) -> Option<Owner> {
         kind: field("kind"),
         name: field("name"),
     })
+}
+
+fn owners(owners: Option<&Value>) -> Vec<Box<str>> {
+    let owners = owners.and_then(Value::as_array).into_iter().flatten();
+    owners.filter_map(|owner| Some(text::name(text_at(owner, "uid")?).into())).collect()
 }
 
 fn string<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
@@ -258,6 +281,20 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_not_needed_to_be_judged() {
+        for (value, name) in [
+            (json!({"spec": 1}), ""),
+            (json!({"metadata": ["x"]}), ""),
+            (json!({"metadata": {"name": "", "generateName": "job-"}}), "job-"),
+            (json!({"metadata": {"name": 12}}), "12"),
+            (json!({"metadata": {"name": "n", "generateName": "x-"}}), "n"),
+        ] {
+            let object = Raw::deserialize(&value).expect("raw").into_nameless(kind());
+            assert_eq!(&*object.reference.name, name, "{value}");
+        }
+    }
+
+    #[test]
     fn large_parts_that_nobody_reads_are_dropped() {
         let object = object(&json!({
             "metadata": {"name": "n", "managedFields": [{"x": 1}], "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}},
@@ -279,5 +316,6 @@ mod tests {
             (&*owner.uid, &*owner.group, &*owner.kind, &*owner.name),
             ("2", "apps", "ReplicaSet", "rs")
         );
+        assert_eq!(object.owners.iter().map(|uid| &**uid).collect::<Vec<_>>(), ["1", "2"]);
     }
 }

@@ -2,6 +2,9 @@ use std::{borrow::Cow, fmt};
 
 use super::{SignedDuration, Timestamp, text};
 
+/// How the message of [`Verdict::overdue`] begins.
+const OVERDUE_WORDS: &str = "for more than ";
+
 /// The reason of a verdict on what moved for longer than it may.
 pub const OVERDUE: &str = "ProgressDeadlineExceeded";
 
@@ -91,7 +94,7 @@ impl Verdict {
     /// reason [`OVERDUE`] and a message that tells how long and keeps what was said.
     #[must_use]
     pub fn overdue(&self, patience: SignedDuration) -> Self {
-        let mut message = format!("for more than {}: {}", spoken(patience), self.reason);
+        let mut message = format!("{OVERDUE_WORDS}{}: {}", spoken(patience), self.reason);
         if !self.message.is_empty() {
             message.push_str(": ");
             message.push_str(&self.message);
@@ -103,6 +106,11 @@ impl Verdict {
             since: self.since,
             rule: self.rule.clone(),
         }
+    }
+
+    /// Whether it is one of [`Verdict::overdue`], and not what an object says itself in that word.
+    pub fn is_overdue(&self) -> bool {
+        self.health == Health::Degraded && self.reason == OVERDUE && self.message.starts_with(OVERDUE_WORDS)
     }
 }
 
@@ -207,6 +215,7 @@ mod tests {
             let verdict = waiting(message).overdue(SignedDuration::from_secs(seconds));
             assert_eq!((verdict.health, &*verdict.reason), (Health::Degraded, OVERDUE));
             assert_eq!(verdict.message, expected);
+            assert!(verdict.is_overdue());
         }
         let long = waiting(&"x".repeat(text::MESSAGE_BYTES)).overdue(SignedDuration::from_mins(10));
         assert_eq!(long.message.len(), text::MESSAGE_BYTES);

@@ -3,12 +3,16 @@
 mod component;
 mod condition;
 pub mod decode;
+mod event;
+mod explanation;
 mod health;
 mod object;
 pub mod text;
 
-pub use component::{Cause, Component};
+pub use component::{Cause, Component, Fact, Flapping};
 pub use condition::{Condition, ConditionStatus};
+pub use event::{About, Event};
+pub use explanation::Explanation;
 pub use health::{Health, Later, OVERDUE, Timeline, Verdict};
 pub use object::{GroupKind, Kind, Object, ObjectRef, Owner, StatusReporting};
 

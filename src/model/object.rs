@@ -124,6 +124,8 @@ pub struct Object {
     pub annotations: Vec<(String, String)>,
     /// The owner that is marked as the controller.
     pub controller: Option<Owner>,
+    /// The `uid`s of all owners.
+    pub owners: Vec<Box<str>>,
     /// `spec`, `Null` where there is none.
     pub spec: Value,
     /// `status`, `Null` where there is none.

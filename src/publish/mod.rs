@@ -1,7 +1,9 @@
-//! `Addon` objects to the API server, only when something changed.
+//! `Addon` objects to the API server, only when something changed; and whether `StatusRule` objects
+//! are in force.
 //!
 //! A [`Publisher`] takes what should be shown and what the API server holds, and writes the difference. What
 //! to do about one `Addon` is decided without a client in `decide`; when it may be done, in `ledger`.
+//! [`RuleStatuses`] does the same for the status of rules, whose specs are their users'.
 //!
 //! # Guarantees
 //!
@@ -27,12 +29,14 @@ mod live;
 mod notice;
 mod pace;
 mod request;
+mod rules;
 mod run;
 mod settle;
 
 use std::sync::Arc;
 
 pub use pace::Limits;
+pub use rules::{RuleStatuses, RuleWish};
 pub use run::Publisher;
 pub use settle::settle;
 

@@ -117,14 +117,25 @@ impl Requests {
     }
 
     async fn apply(&self, name: &str, status: &AddonStatus) -> Result<Addon, Failure> {
+        read(&self.apply_status::<Addon>(name, None, status).await?)
+    }
+
+    /// Applies the status of an object that is there, which must be the one of `uid` where that is given.
+    pub(super) async fn apply_status<K: Resource<DynamicType = ()>>(
+        &self,
+        name: &str,
+        uid: Option<&str>,
+        status: &impl Serialize,
+    ) -> Result<Bytes, Failure> {
         let patch = Patch::Apply(Applied {
-            api_version: Addon::api_version(&()).into_owned(),
-            kind: Addon::kind(&()).into_owned(),
-            metadata: Named { name },
+            api_version: K::api_version(&()).into_owned(),
+            kind: K::kind(&()).into_owned(),
+            metadata: Named { name, uid },
             status,
         });
         let parameters = PatchParams::apply(MANAGER).force();
-        read(&self.send(resource().patch_subresource("status", name, &parameters, &patch)).await?)
+        let resource = kube::core::Request::new(K::url_path(&(), None));
+        self.send(resource.patch_subresource("status", name, &parameters, &patch)).await
     }
 
     async fn merge(&self, name: &str, status: &AddonStatus) -> Result<Addon, Failure> {
@@ -164,11 +175,11 @@ impl Requests {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Applied<'a> {
+struct Applied<'a, S> {
     api_version: String,
     kind: String,
     metadata: Named<'a>,
-    status: &'a AddonStatus,
+    status: &'a S,
 }
 
 #[derive(Debug, Serialize)]
@@ -179,6 +190,8 @@ struct Merged<'a> {
 #[derive(Debug, Serialize)]
 struct Named<'a> {
     name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid: Option<&'a str>,
 }
 
 fn resource() -> kube::core::Request {

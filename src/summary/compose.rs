@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Observation, members::Objects};
+use super::{Observation, Past, members::Objects};
 use crate::{
     api::Identifier,
     model::{Cause, Component, GroupKind, Health, Timestamp, Verdict},
@@ -12,6 +12,8 @@ use crate::{
 pub(super) struct Surroundings<'a> {
     /// All labelled objects.
     pub(super) objects: &'a Objects,
+    /// What is known of an object from before, by its key.
+    pub(super) past: &'a dyn Fn(&str) -> Past,
     /// The kinds that can't be observed, and why.
     pub(super) gaps: &'a BTreeMap<GroupKind, String>,
     /// How the add-on `.1` counts as a component of the add-on `.0`; `None` where nothing better is
@@ -21,6 +23,16 @@ pub(super) struct Surroundings<'a> {
     pub(super) now: Timestamp,
 }
 
+/// An object with its key.
+type Member<'a> = (&'a str, &'a Observation);
+
+impl Surroundings<'_> {
+    /// How the object is, as it says itself and for how long.
+    fn verdict(&self, (key, observation): Member) -> Verdict {
+        observation.timeline_after((self.past)(key)).at(self.now).clone()
+    }
+}
+
 /// The components of `identifier`, worst first, then by group, kind, namespace, name and uid.
 /// `members` are the keys of all objects that carry its label.
 pub(super) fn components<'a>(
@@ -28,20 +40,20 @@ pub(super) fn components<'a>(
     members: impl Iterator<Item = &'a str>,
     around: &Surroundings<'_>,
 ) -> Vec<Component> {
-    let mut own: Vec<(&str, &Observation)> = Vec::new();
-    let mut derived: HashMap<&str, Vec<&Observation>> = HashMap::new();
+    let mut own: Vec<Member> = Vec::new();
+    let mut derived: HashMap<&str, Vec<Member>> = HashMap::new();
     for key in members {
         let Some(observation) = around.objects.get(key) else { continue };
         match around.objects.root(key, identifier) {
-            Some(root) => derived.entry(root).or_default().push(observation),
+            Some(root) => derived.entry(root).or_default().push((key, observation)),
             None => own.push((key, observation)),
         }
     }
     let mut components: Vec<Component> = own
         .into_iter()
-        .map(|(key, observation)| {
-            let evidence = derived.get(key).map(Vec::as_slice).unwrap_or_default();
-            component(identifier, observation, evidence, around)
+        .map(|member| {
+            let evidence = derived.get(member.0).map(Vec::as_slice).unwrap_or_default();
+            component(identifier, member, evidence, around)
         })
         .collect();
     components.sort_by(order);
@@ -62,11 +74,12 @@ fn order(a: &Component, b: &Component) -> std::cmp::Ordering {
 
 fn component(
     identifier: &Identifier,
-    observation: &Observation,
-    derived: &[&Observation],
+    member: Member,
+    derived: &[Member],
     around: &Surroundings<'_>,
 ) -> Component {
-    let own = own_verdict(identifier, observation, around);
+    let own = own_verdict(identifier, member, around);
+    let (key, observation) = member;
     let (verdict, cause) = match worst_evidence(derived, around) {
         Some((object, evidence)) if counts_for_owner(&own, &evidence) => {
             let cause = Cause {
@@ -86,10 +99,12 @@ fn component(
         cause,
         version: observation.version.clone(),
         informational: observation.informational,
+        flapping: (around.past)(key).flapping,
     }
 }
 
-fn own_verdict(identifier: &Identifier, observation: &Observation, around: &Surroundings<'_>) -> Verdict {
+fn own_verdict(identifier: &Identifier, member: Member, around: &Surroundings<'_>) -> Verdict {
+    let (_, observation) = member;
     if let Some(why) = around.gaps.get(&observation.group_kind()) {
         return Verdict {
             health: Health::Unknown,
@@ -100,38 +115,42 @@ fn own_verdict(identifier: &Identifier, observation: &Observation, around: &Surr
         };
     }
     let nested = observation.sums_up.as_ref().and_then(|child| (around.nested)(identifier, child));
-    nested.unwrap_or_else(|| observation.timeline.at(around.now).clone())
+    nested.unwrap_or_else(|| around.verdict(member))
 }
 
 /// The worst of the objects that a component's controllers made for it. What ended or was replaced
 /// says nothing any more.
 fn worst_evidence<'a>(
-    derived: &[&'a Observation],
+    derived: &[Member<'a>],
     around: &Surroundings<'_>,
 ) -> Option<(&'a Observation, Verdict)> {
     derived
         .iter()
-        .filter(|observation| !observation.superseded && !around.gaps.contains_key(&observation.group_kind()))
-        .map(|observation| (*observation, observation.timeline.at(around.now)))
+        .filter(|(_, observation)| {
+            !observation.superseded && !around.gaps.contains_key(&observation.group_kind())
+        })
+        .map(|member| (member.1, around.verdict(*member)))
         .filter(|(_, verdict)| verdict.health == Health::Degraded)
-        .min_by_key(|(observation, _)| {
+        .min_by_key(|(observation, verdict)| {
             let object = &observation.object;
             (
+                verdict.is_overdue(),
                 object.kind.group.clone(),
                 object.kind.kind.clone(),
                 object.namespace.clone(),
                 object.name.clone(),
             )
         })
-        .map(|(observation, verdict)| (observation, verdict.clone()))
 }
 
 /// A failing derived object makes its owner fail where the owner isn't there yet, or where it is
-/// called well only because it exists. An owner that counts its pods itself is believed.
+/// called well only because it exists. An owner that counts its pods itself is believed, and has a
+/// deadline of its own for what takes long.
 fn counts_for_owner(own: &Verdict, evidence: &Verdict) -> bool {
     evidence.health == Health::Degraded
         && match own.health {
-            Health::Progressing | Health::Unknown | Health::Degraded => own.rule != "coverage",
+            Health::Progressing | Health::Degraded => !evidence.is_overdue(),
+            Health::Unknown => own.rule != "coverage",
             Health::Healthy => own.reason == "Exists",
             Health::Suspended | Health::Terminating => false,
         }
@@ -144,7 +163,7 @@ fn blame(own: Verdict, evidence: Verdict, object: &Observation) -> Verdict {
         health: Health::Degraded,
         reason: evidence.reason,
         message: crate::model::text::message(&message),
-        since: if own.health == Health::Degraded { own.since } else { evidence.since },
+        since: if own.health == Health::Degraded && !own.is_overdue() { own.since } else { evidence.since },
         rule: own.rule,
     }
 }

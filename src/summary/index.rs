@@ -1,10 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{
-    Observation, Summary,
+    Observation, Remembered, Summary,
     compose::Surroundings,
     members::{self, Key, Objects},
     nesting::Nesting,
+    past::Pasts,
     summary,
 };
 use crate::{
@@ -27,6 +28,7 @@ pub struct Index {
     /// The `Addon` objects among the components: parent and child for each.
     nests: BTreeMap<Key, Vec<(Identifier, Identifier)>>,
     nesting: Nesting,
+    pasts: Pasts,
     dirty: BTreeSet<Identifier>,
     due: BTreeSet<(Timestamp, Identifier)>,
     unknown_owners: BTreeMap<Key, (Owner, String)>,
@@ -58,10 +60,13 @@ struct Place {
 }
 
 impl Index {
-    /// Takes in an object as it is now.
-    pub fn upsert(&mut self, observation: Observation) {
+    /// Takes in an object as it is at `now`.
+    pub fn upsert(&mut self, observation: Observation, now: Timestamp) {
         let key = members::key(&observation.object);
-        if self.objects.holds(&key, &observation) {
+        if self.objects.prefers(&key, &observation) {
+            self.pasts.changed(&key, self.objects.get(&key), &observation, now);
+        }
+        if self.objects.refresh(&key, &observation) {
             return;
         }
         self.kinds.entry(observation.group_kind()).or_default().insert(key.clone());
@@ -77,11 +82,21 @@ impl Index {
         let Some(key) = self.kinds.get_mut(kind).and_then(|keys| keys.take(key)) else { return };
         let before = self.place(&key);
         self.objects.remove(&key, kind);
+        if self.objects.get(&key).is_none() {
+            self.pasts.forget(&key);
+        }
         self.moved(&key, &before);
     }
 
-    /// Takes in a complete list of a kind: what isn't in it is gone.
-    pub fn replace(&mut self, kind: &GroupKind, observations: Vec<Observation>) {
+    /// Takes out all objects of a kind.
+    pub fn clear(&mut self, kind: &GroupKind) {
+        for key in self.kinds.get(kind).cloned().into_iter().flatten() {
+            self.remove(kind, &key);
+        }
+    }
+
+    /// Takes in a complete list of a kind as it is at `now`: what isn't in it is gone.
+    pub fn replace(&mut self, kind: &GroupKind, observations: Vec<Observation>, now: Timestamp) {
         let listed: HashSet<Key> =
             observations.iter().map(|observation| members::key(&observation.object)).collect();
         let gone: Vec<Key> = match self.kinds.get(kind) {
@@ -90,7 +105,7 @@ impl Index {
         };
         // What is new first: an owner that both the old and the new name stays known.
         for observation in observations {
-            self.upsert(observation);
+            self.upsert(observation, now);
         }
         for key in gone {
             self.remove(kind, &key);
@@ -133,9 +148,25 @@ impl Index {
 
     /// Takes in what an `Addon` object remembers of a component. What the watch of its kind says,
     /// says it better.
-    pub fn remember(&mut self, observation: Observation) {
-        if !self.objects.knows(&members::key(&observation.object)) {
-            self.upsert(observation);
+    pub fn remember(&mut self, remembered: Remembered, now: Timestamp) {
+        self.recall(&remembered);
+        let key = members::key(&remembered.observation.object);
+        if !self.objects.knows(&key) {
+            self.upsert(remembered.observation, now);
+            self.pasts.remember(&key, remembered.past);
+        }
+    }
+
+    /// Takes in what an `Addon` object remembers of the past, and nothing else.
+    pub fn recall(&mut self, remembered: &Remembered) {
+        let Remembered { observation, past, overdue_part } = remembered;
+        let key = members::key(&observation.object);
+        if self.objects.get(&key).is_some() && self.pasts.recall(&key, *past) {
+            self.dirty.extend(self.objects.identifiers(&key));
+        }
+        if let Some((part, start)) = overdue_part {
+            let known = self.pasts.recall_part(part, *start, &self.objects);
+            self.dirty.extend(known.iter().flat_map(|key| self.objects.identifiers(key)));
         }
     }
 
@@ -154,6 +185,12 @@ impl Index {
         self.groups.get(identifier).is_some_and(|group| !group.members.is_empty())
     }
 
+    /// How many objects have a past that is kept: those that wait, flap, or changed between well and
+    /// ill lately.
+    pub fn pasts(&self) -> usize {
+        self.pasts.len()
+    }
+
     /// The next moment at which a verdict changes by itself.
     pub fn next_due(&self) -> Option<Timestamp> {
         self.due.first().map(|(at, _)| *at)
@@ -161,6 +198,7 @@ impl Index {
 
     /// Computes every add-on anew that a change or the time concerns.
     pub fn flush(&mut self, now: Timestamp) -> Vec<Change> {
+        self.pasts.sweep(now);
         while let Some((at, _)) = self.due.first()
             && *at <= now
             && let Some((_, identifier)) = self.due.pop_first()
@@ -189,8 +227,11 @@ impl Index {
 
     fn compute(&mut self, identifier: &Identifier, now: Timestamp) -> Change {
         let Some(group) = self.groups.get(identifier) else { return Change::Empty(identifier.clone()) };
-        let due =
-            group.members.iter().filter_map(|key| self.objects.get(key)?.timeline.next_change(now)).min();
+        let next_change = |key: &Key| {
+            let timeline = self.objects.get(key)?.timeline_after(self.pasts.get(key));
+            timeline.next_change(now)
+        };
+        let due = group.members.iter().filter_map(next_change).min();
         let previous = group.due;
         let change = if group.members.is_empty() {
             Change::Empty(identifier.clone())
@@ -199,7 +240,9 @@ impl Index {
                 let circle = self.nesting.circle(parent, child);
                 circle.or_else(|| self.groups.get(child).and_then(|group| group.verdict.clone()))
             };
-            let around = Surroundings { objects: &self.objects, gaps: &self.gaps, nested: &nested, now };
+            let past = |key: &str| self.pasts.get(key);
+            let around =
+                Surroundings { objects: &self.objects, past: &past, gaps: &self.gaps, nested: &nested, now };
             Change::Show(Box::new(summary(identifier, group.members.iter(), &around)))
         };
         if due != previous {

@@ -46,9 +46,23 @@ impl Objects {
         self.entries.get(key)?.first()
     }
 
-    /// Whether the object is known exactly like this.
-    pub(super) fn holds(&self, key: &str, observation: &Observation) -> bool {
-        self.entries.get(key).is_some_and(|seen| seen.contains(observation))
+    /// Whether the object is known exactly like this, but for its generation, which is noted.
+    pub(super) fn refresh(&mut self, key: &str, observation: &Observation) -> bool {
+        let seen = self.entries.get_mut(key).map(Vec::as_mut_slice).unwrap_or_default();
+        seen.iter_mut().any(|known| {
+            let before = std::mem::replace(&mut known.generation, observation.generation);
+            let same = known == observation;
+            if !same {
+                known.generation = before;
+            }
+            same
+        })
+    }
+
+    /// Whether nothing better is known of the object than `observation`.
+    pub(super) fn prefers(&self, key: &str, observation: &Observation) -> bool {
+        let rank = |observation: &Observation| preference(&observation.object.kind.group);
+        self.get(key).is_none_or(|known| rank(observation) <= rank(known))
     }
 
     /// The add-ons that the object belongs to.

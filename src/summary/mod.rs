@@ -9,17 +9,23 @@ mod index;
 mod members;
 mod nesting;
 mod observation;
+mod past;
 mod remembered;
 mod status;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 pub use board::{Board, KindCoverage, WatchState};
 pub use index::{Change, Index};
 pub use members::object_key;
 pub use observation::{Membership, Observation};
+pub use past::{FLAP_CHANGES, FLAP_WINDOW, MOST_CHANGES, Past};
+pub use remembered::Remembered;
 
 use self::{
     compose::Surroundings,
@@ -65,14 +71,18 @@ pub struct Census {
     /// Objects without a label that are controlled by another: the `uid` of each and of its
     /// controller.
     pub links: Vec<(Box<str>, Box<str>)>,
+    /// What is known of objects from before, by [`object_key`]. Nothing where they are seen for the
+    /// first time.
+    pub pasts: HashMap<Arc<str>, Past>,
     /// The kinds that could not be read, and why.
     pub gaps: BTreeMap<GroupKind, String>,
 }
 
 /// Sums up everything that was found: one summary per identifier, worst first, then by identifier.
 pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
-    let Census { observations, links, gaps } = census;
+    let Census { observations, links, pasts, gaps } = census;
     let gaps = &gaps;
+    let past = |key: &str| pasts.get(key).copied().unwrap_or_default();
     let mut objects = Objects::default();
     for observation in observations {
         objects.insert(members::key(&observation.object), observation);
@@ -93,7 +103,7 @@ pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
         let nested = |parent: &Identifier, child: &Identifier| {
             nesting.circle(parent, child).or_else(|| summaries.get(child).map(Summary::verdict))
         };
-        let around = Surroundings { objects: &objects, gaps, nested: &nested, now };
+        let around = Surroundings { objects: &objects, past: &past, gaps, nested: &nested, now };
         let round: BTreeMap<Identifier, Summary> = groups
             .iter()
             .map(|(identifier, members)| {

@@ -1,6 +1,6 @@
 use crate::{
     api::{self, Identifier, LabelPrefix},
-    health,
+    health::{self, Rules},
     model::{Condition, GroupKind, Object, ObjectRef, Owner, Timeline, text},
 };
 
@@ -37,18 +37,20 @@ pub struct Observation {
     pub informational: bool,
     /// It ended or was replaced, and says nothing any more about the owner that made it.
     pub superseded: bool,
+    /// `metadata.generation`.
+    pub generation: Option<i64>,
 }
 
 impl Observation {
-    /// Judges `object` and keeps what an add-on needs of it; `None` where it carries no label of
+    /// Judges `object` by `rules` and keeps what an add-on needs of it; `None` where it carries no label of
     /// `prefix` with a valid identifier.
-    pub fn of(object: &Object, prefix: &LabelPrefix) -> Option<Self> {
+    pub fn of(object: &Object, prefix: &LabelPrefix, rules: &Rules) -> Option<Self> {
         let memberships = memberships(object, prefix);
         if memberships.is_empty() {
             return None;
         }
         let importance = prefix.annotation("importance");
-        let judgement = health::judge(object);
+        let judgement = health::judge(object, rules);
         Some(Self {
             object: object.reference.clone(),
             memberships,
@@ -66,6 +68,7 @@ impl Observation {
                 .iter()
                 .any(|(key, value)| *key == importance && value == "informational"),
             superseded: judgement.superseded,
+            generation: object.generation,
         })
     }
 

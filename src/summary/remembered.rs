@@ -1,73 +1,120 @@
 use std::{borrow::Cow, sync::Arc};
 
-use super::{Membership, Observation};
+use super::{Membership, Observation, Past, object_key};
 use crate::{
-    api::{ComponentStatus, Identifier},
-    model::{Condition, ConditionStatus, Health, Kind, ObjectRef, StatusReporting, Verdict},
+    api::{ComponentCause, ComponentFlapping, ComponentStatus, Identifier},
+    model::{
+        Condition, ConditionStatus, Flapping, Health, Kind, ObjectRef, StatusReporting, Timestamp, Verdict,
+    },
 };
 
-impl Observation {
-    /// A component as an `Addon` object remembers it: what is known of it before its kind was
-    /// listed, and all that is known while its kind can't be. Text in it was cleaned when it was
+/// A component as an `Addon` object remembers it: what is known of it before its kind was listed, and
+/// all that is known while its kind can't be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remembered {
+    /// What was seen of it.
+    pub observation: Observation,
+    /// What can't be seen anew.
+    pub past: Past,
+    /// An object below it that takes too long, as an [`ObjectRef`] is written, and since when.
+    pub overdue_part: Option<(String, Timestamp)>,
+}
+
+impl Remembered {
+    /// What the `Addon` of `identifier` says of `component`. Text in it was cleaned when it was
     /// written, and is cleaned again, since anybody may edit an object.
-    pub fn remembered(identifier: &Identifier, component: &ComponentStatus) -> Self {
-        use crate::model::text::{message, name, word};
-        let kind = Kind {
-            group: name(&component.group),
-            version: name(&component.version),
-            kind: name(&component.kind),
-            plural: name(&component.resource),
-            namespaced: !component.namespace.is_empty(),
-            status: StatusReporting::Unsaid,
+    pub fn of(identifier: &Identifier, component: &ComponentStatus) -> Self {
+        let observation = observation(identifier, component);
+        let verdict = &observation.timeline.first;
+        let waits = verdict.health == Health::Progressing || verdict.is_overdue();
+        let past = Past {
+            waiting_since: verdict.since.filter(|_| waits),
+            flapping: component.flapping.as_ref().map(flapping),
         };
-        let verdict = Verdict {
-            health: Health::parse(&component.health),
-            reason: word(&component.reason),
-            message: message(&component.message),
-            since: component.since.as_ref().map(|time| time.0),
-            rule: Cow::Owned(word(&component.rule)),
-        };
-        Self {
-            object: ObjectRef {
-                kind: Arc::new(kind),
-                namespace: name(&component.namespace).into(),
-                name: name(&component.name).into(),
-                uid: name(&component.uid).into(),
-            },
-            memberships: vec![Membership {
-                identifier: identifier.clone(),
-                install: word(&component.install),
-            }],
-            controller: None,
-            sums_up: None,
-            timeline: verdict.into(),
-            conditions: component
-                .conditions
-                .iter()
-                .map(|condition| Condition {
-                    kind: word(&condition.kind),
-                    status: match condition.status.as_str() {
-                        "True" => ConditionStatus::True,
-                        "False" => ConditionStatus::False,
-                        "Unknown" => ConditionStatus::Unknown,
-                        other => ConditionStatus::Other(word(other)),
-                    },
-                    reason: word(&condition.reason),
-                    message: message(&condition.message),
-                    last_transition: condition.last_transition_time.as_ref().map(|time| time.0),
-                    observed_generation: None,
-                })
-                .collect(),
-            version: None,
-            informational: component.importance.as_deref() == Some("informational"),
-            superseded: false,
-        }
+        let overdue_part = component.cause.as_ref().and_then(|cause| overdue_part(cause, verdict));
+        Self { observation, past, overdue_part }
+    }
+
+    /// The [`object_key`] of the object.
+    pub fn key(&self) -> Box<str> {
+        let object = &self.observation.object;
+        object_key(&object.kind, &object.namespace, &object.name, &object.uid)
     }
 
     /// Adds what another `Addon` remembers of the same object.
     pub fn join(&mut self, other: Self) {
-        self.memberships.extend(other.memberships);
-        self.memberships.sort();
-        self.memberships.dedup_by(|a, b| a.identifier == b.identifier);
+        let memberships = &mut self.observation.memberships;
+        memberships.extend(other.observation.memberships);
+        memberships.sort();
+        memberships.dedup_by(|a, b| a.identifier == b.identifier);
+        self.past.join(other.past);
+        self.overdue_part = self.overdue_part.take().or(other.overdue_part);
+    }
+}
+
+fn overdue_part(cause: &ComponentCause, verdict: &Verdict) -> Option<(String, Timestamp)> {
+    let said = Verdict { reason: cause.reason.clone(), message: cause.message.clone(), ..verdict.clone() };
+    let start = verdict.since.filter(|_| said.is_overdue())?;
+    let namespace = if cause.namespace.is_empty() { String::new() } else { format!("{}/", cause.namespace) };
+    Some((format!("{} {namespace}{}", cause.kind, cause.name), start))
+}
+
+fn flapping(flapping: &ComponentFlapping) -> Flapping {
+    Flapping {
+        changes: usize::try_from(flapping.changes).unwrap_or_default(),
+        first: flapping.first.0,
+        last: flapping.last.0,
+    }
+}
+
+fn observation(identifier: &Identifier, component: &ComponentStatus) -> Observation {
+    use crate::model::text::{message, name, word};
+    let kind = Kind {
+        group: name(&component.group),
+        version: name(&component.version),
+        kind: name(&component.kind),
+        plural: name(&component.resource),
+        namespaced: !component.namespace.is_empty(),
+        status: StatusReporting::Unsaid,
+    };
+    let verdict = Verdict {
+        health: Health::parse(&component.health),
+        reason: word(&component.reason),
+        message: message(&component.message),
+        since: component.since.as_ref().map(|time| time.0),
+        rule: Cow::Owned(word(&component.rule)),
+    };
+    Observation {
+        object: ObjectRef {
+            kind: Arc::new(kind),
+            namespace: name(&component.namespace).into(),
+            name: name(&component.name).into(),
+            uid: name(&component.uid).into(),
+        },
+        memberships: vec![Membership { identifier: identifier.clone(), install: word(&component.install) }],
+        controller: None,
+        sums_up: None,
+        timeline: verdict.into(),
+        conditions: component
+            .conditions
+            .iter()
+            .map(|condition| Condition {
+                kind: word(&condition.kind),
+                status: match condition.status.as_str() {
+                    "True" => ConditionStatus::True,
+                    "False" => ConditionStatus::False,
+                    "Unknown" => ConditionStatus::Unknown,
+                    other => ConditionStatus::Other(word(other)),
+                },
+                reason: word(&condition.reason),
+                message: message(&condition.message),
+                last_transition: condition.last_transition_time.as_ref().map(|time| time.0),
+                observed_generation: None,
+            })
+            .collect(),
+        version: None,
+        informational: component.importance.as_deref() == Some("informational"),
+        superseded: false,
+        generation: None,
     }
 }

@@ -7,11 +7,11 @@ use std::{
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
-use super::compose::describe;
+use super::{compose::describe, past::whole_second};
 use crate::{
     api::{
-        AddonCondition, AddonStatus, ComponentCause, ComponentCondition, ComponentStatus, Counts,
-        InstallStatus, condition,
+        AddonCondition, AddonStatus, ComponentCause, ComponentCondition, ComponentFlapping, ComponentStatus,
+        Counts, InstallStatus, condition,
     },
     model::{Component, GroupKind, Health, Timestamp, text},
 };
@@ -109,7 +109,7 @@ fn causes(bad: &[&Component]) -> String {
         .iter()
         .take(NAMED)
         .map(|(_, said, objects)| {
-            let mut names: Vec<String> = objects.iter().take(NAMED).map(|c| c.object.to_string()).collect();
+            let mut names: Vec<String> = objects.iter().take(NAMED).map(|c| name(c)).collect();
             if objects.len() > NAMED {
                 names.push(format!("{} more", objects.len() - NAMED));
             }
@@ -121,6 +121,11 @@ fn causes(bad: &[&Component]) -> String {
         text.push(format!("and {rest} more"));
     }
     text.join("; ")
+}
+
+fn name(component: &Component) -> String {
+    let mark = if component.flapping.is_some() { " (flapping)" } else { "" };
+    format!("{}{mark}", component.object)
 }
 
 /// Since when the add-on is as it is: the oldest of the worst, or the last that became healthy.
@@ -202,9 +207,8 @@ fn draft(
     }
 }
 
-/// The API keeps times in whole seconds.
 fn seconds(time: Timestamp) -> Time {
-    Time(Timestamp::from_second(time.as_second()).unwrap_or(time))
+    Time(whole_second(time))
 }
 
 fn counts<C: Borrow<Component>>(components: &[C]) -> Counts {
@@ -272,6 +276,11 @@ fn component(component: &Component) -> ComponentStatus {
         since: verdict.since.map(seconds),
         rule: verdict.rule.to_string(),
         importance: component.informational.then(|| "informational".to_owned()),
+        flapping: component.flapping.map(|flapping| ComponentFlapping {
+            changes: i32::try_from(flapping.changes).unwrap_or(i32::MAX),
+            first: seconds(flapping.first),
+            last: seconds(flapping.last),
+        }),
         conditions: component
             .conditions
             .iter()

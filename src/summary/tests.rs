@@ -5,8 +5,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::*;
-use crate::model::{Kind, Later, ObjectRef, Owner, StatusReporting, Timeline};
+use crate::model::{Flapping, Kind, Later, ObjectRef, Owner, SignedDuration, StatusReporting, Timeline};
 
+mod flapping;
 mod grouping;
 mod incremental;
 mod wording;
@@ -26,7 +27,7 @@ fn kind(group: &str, kind: &str) -> Arc<Kind> {
         kind: kind.into(),
         plural: format!("{}s", kind.to_lowercase()),
         namespaced: true,
-        status: StatusReporting::Unsaid,
+        status: StatusReporting::Yes,
     })
 }
 
@@ -54,6 +55,7 @@ fn object(name: &str, identifiers: &[&str], health: Health) -> Observation {
         version: None,
         informational: false,
         superseded: false,
+        generation: None,
     }
 }
 

@@ -8,6 +8,7 @@ use memchr::memmem;
 use super::{Reader, Seen};
 use crate::{
     api::LabelPrefix,
+    health::SharedRules,
     model::{Kind, decode::Raw},
     summary::{Observation, WatchState, object_key},
 };
@@ -40,6 +41,7 @@ pub enum News {
 pub struct ComponentReader {
     kind: Arc<Kind>,
     prefix: LabelPrefix,
+    rules: SharedRules,
     finder: memmem::Finder<'static>,
     /// The keys of the labelled objects: an event that doesn't show the label any more takes one away.
     known: HashSet<Box<str>>,
@@ -47,10 +49,11 @@ pub struct ComponentReader {
 }
 
 impl ComponentReader {
-    /// A reader of the objects of `kind` that carry a label of `prefix`.
-    pub fn new(kind: Arc<Kind>, prefix: LabelPrefix) -> Self {
+    /// A reader of the objects of `kind` that carry a label of `prefix`, each judged by `rules` as they
+    /// are when it comes.
+    pub fn new(kind: Arc<Kind>, prefix: LabelPrefix, rules: SharedRules) -> Self {
         let finder = memmem::Finder::new(prefix.as_str().as_bytes()).into_owned();
-        Self { kind, prefix, finder, known: HashSet::new(), staged: HashMap::new() }
+        Self { kind, prefix, rules, finder, known: HashSet::new(), staged: HashMap::new() }
     }
 
     /// The object, where it carries a label. Most JSON doesn't hold the prefix anywhere and is not
@@ -58,7 +61,10 @@ impl ComponentReader {
     fn observe(&self, seen: &Seen<'_>) -> Option<Observation> {
         self.finder.find(seen.json)?;
         match seen.decode::<Raw>() {
-            Ok(raw) => Observation::of(&raw.into_object(Arc::clone(&self.kind))?, &self.prefix),
+            Ok(raw) => {
+                let object = raw.into_object(Arc::clone(&self.kind))?;
+                Observation::of(&object, &self.prefix, &self.rules.load())
+            }
             Err(error) => {
                 let name = crate::model::text::name(&seen.head.name);
                 tracing::warn!(kind = %self.kind.resource_name(), %name, %error, "an object can't be read");

@@ -158,7 +158,8 @@ impl Feed {
     }
 
     /// The same feed, where an answer may take as long as `patience` to begin and to arrive.
-    pub(super) fn patient(self, patience: Duration) -> Self {
+    #[must_use]
+    pub fn patient(self, patience: Duration) -> Self {
         Self { headers_timeout: patience, page_timeout: patience, ..self }
     }
 
@@ -191,10 +192,36 @@ impl Feed {
         self.read(&format!("fieldSelector=metadata.name%3D{}", escape(name))).await
     }
 
-    /// The same feed for one namespace.
-    pub(super) fn within(&self, namespace: &str) -> Self {
+    /// Reads the first `limit` objects whose labels and fields the selectors take, and whether there are
+    /// more. What `read` can't read is left out.
+    ///
+    /// # Errors
+    /// Where the API server refuses or doesn't answer.
+    pub async fn select<T>(
+        &self,
+        labels: &str,
+        fields: &str,
+        limit: usize,
+        read: impl Fn(&[u8]) -> Option<T>,
+    ) -> Result<(Vec<T>, bool), FeedError> {
+        let mut query = format!("limit={limit}");
+        for (name, selector) in [("labelSelector", labels), ("fieldSelector", fields)] {
+            if !selector.is_empty() {
+                query.push_str(&format!("&{name}={}", escape(selector)));
+            }
+        }
+        let page = self.read(&query).await?;
+        let listed = page.parse()?;
+        let more = !listed.metadata.r#continue.is_empty();
+        Ok((listed.items().filter_map(read).collect(), more))
+    }
+
+    /// The same feed for one namespace; for all where it has no name.
+    #[must_use]
+    pub fn within(&self, namespace: &str) -> Self {
         let mut feed = self.clone();
         if self.kind.namespaced
+            && !namespace.is_empty()
             && let Some(root) = self.path.strip_suffix(self.kind.plural.as_str())
         {
             feed.path = format!("{root}namespaces/{}/{}", escape(namespace), self.kind.plural);

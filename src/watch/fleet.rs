@@ -14,6 +14,7 @@ use super::{
     Feed,
     components::{ComponentReader, News, Report},
     follow::{Turns, follow},
+    live_rules::LiveRules,
     trigger::TriggerReader,
 };
 use crate::{
@@ -50,6 +51,7 @@ pub struct Fleet {
     client: Client,
     selection: Selection,
     prefix: LabelPrefix,
+    rules: LiveRules,
     metrics: Metrics,
     news: mpsc::Sender<Report>,
     catalogue: Catalogue,
@@ -72,6 +74,7 @@ impl Fleet {
         client: Client,
         selection: Selection,
         prefix: LabelPrefix,
+        rules: LiveRules,
         metrics: Metrics,
         news: mpsc::Sender<Report>,
     ) -> Self {
@@ -79,6 +82,7 @@ impl Fleet {
             client,
             selection,
             prefix,
+            rules,
             metrics,
             news,
             catalogue: Catalogue::default(),
@@ -199,6 +203,9 @@ impl Fleet {
             }
         }
         let first = self.running.is_empty();
+        if first {
+            let _ = cancel.run_until_cancelled(self.rules.settled()).await;
+        }
         for (name, kind) in &catalogue.kinds {
             match self.running.get(name) {
                 Some(running) if running.kind == *kind => continue,
@@ -214,8 +221,9 @@ impl Fleet {
 
     fn begin(&mut self, name: ResourceName, kind: Arc<Kind>, cancel: CancellationToken, after: Duration) {
         let feed = Feed::new(self.client.clone(), Arc::clone(&kind), self.metrics.watch(&kind));
-        let reader = ComponentReader::new(Arc::clone(&kind), self.prefix.clone());
-        let following = follow(feed, reader, self.news.clone(), self.turns.clone(), cancel.clone());
+        let reader = ComponentReader::new(Arc::clone(&kind), self.prefix.clone(), self.rules.shared());
+        let turns = self.turns.under(&self.rules, &kind);
+        let following = follow(feed, reader, self.news.clone(), turns, cancel.clone());
         let task = self.tasks.spawn(async move {
             tokio::time::sleep(after).await;
             following.await;

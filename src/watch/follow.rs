@@ -13,9 +13,10 @@ use super::{
     event::{Event, Whole, ends_list},
     feed::{ListMeta, Page},
     lines::Lines,
+    live_rules::{Asked, LiveRules},
     progress::{Phase, Progress, SHORT_WATCH},
 };
-use crate::summary::WatchState;
+use crate::{model::Kind, summary::WatchState};
 
 /// How long a watch may be silent. The API server sends a bookmark a minute.
 const IDLE: Duration = Duration::from_secs(110);
@@ -37,6 +38,7 @@ pub struct Turns {
     first: Arc<Semaphore>,
     again: Arc<Semaphore>,
     hurry: Arc<Notify>,
+    asked: Option<Asked>,
 }
 
 impl Turns {
@@ -46,13 +48,35 @@ impl Turns {
             first: Arc::new(Semaphore::new(kinds)),
             again: Arc::new(Semaphore::new(kinds.div_ceil(4))),
             hurry: Arc::default(),
+            asked: None,
         }
+    }
+
+    /// The same turns for the follower of `kind`, which lists anew whenever its `rules` change.
+    #[must_use]
+    pub fn under(&self, rules: &LiveRules, kind: &Arc<Kind>) -> Self {
+        Self { asked: Some(rules.followed(kind)), ..self.clone() }
     }
 
     /// Ends the wait of every follower that waits after a failure: there is a sign that asking again
     /// is worth it.
     pub fn hurry(&self) {
         self.hurry.notify_waiters();
+    }
+
+    /// A list begins.
+    fn begin(&mut self) {
+        if let Some(asked) = &mut self.asked {
+            asked.answered();
+        }
+    }
+
+    /// Waits until another list is asked for.
+    async fn asked(&mut self) {
+        match &mut self.asked {
+            Some(asked) => asked.heard().await,
+            None => std::future::pending().await,
+        }
     }
 }
 
@@ -108,12 +132,11 @@ impl<R: Reader> Follower<'_, R> {
         loop {
             let end = match self.progress.phase().clone() {
                 Phase::Stream => self.stream().await?,
-                Phase::List => match self.list().await? {
-                    None => continue,
-                    Some(error) => error.into(),
-                },
+                Phase::List => self.list().await?.map(End::from),
                 Phase::Follow(version) => self.watch(&version).await?,
             };
+            // Nothing ended: what comes next comes at once.
+            let Some(end) = end else { continue };
             let now = Instant::now();
             let wait = match end.error {
                 None => self.progress.ended(end.open, now),
@@ -128,24 +151,25 @@ impl<R: Reader> Follower<'_, R> {
         }
     }
 
-    /// A streaming list and the watch that it goes over into.
-    async fn stream(&mut self) -> Result<End, Unheard> {
+    /// A streaming list and the watch that it goes over into; `None` where a new list is asked for.
+    async fn stream(&mut self) -> Result<Option<End>, Unheard> {
         let turn = self.turn().await?;
+        self.turns.begin();
         let (turn, opened) = within_turn(turn, self.feed.stream(fastrand::u64(WATCH_SECONDS))).await;
         let mut lines = match opened {
             Ok(lines) => lines,
-            Err(error) => return Ok(error.into()),
+            Err(error) => return Ok(Some(error.into())),
         };
         self.reader.begin();
         loop {
             let line = match next_line(&mut lines, LIST_IDLE).await {
                 Ok(Some(line)) => line,
-                Ok(None) => return Ok(End { open: Duration::ZERO, error: None }),
-                Err(error) => return Ok(error.into()),
+                Ok(None) => return Ok(Some(End { open: Duration::ZERO, error: None })),
+                Err(error) => return Ok(Some(error.into())),
             };
             let event = match Event::parse(&line) {
                 Ok(event) => event,
-                Err(error) => return Ok(error.into()),
+                Err(error) => return Ok(Some(error.into())),
             };
             match &*event.kind {
                 "BOOKMARK" if ends_list(&line) => {
@@ -165,6 +189,7 @@ impl<R: Reader> Follower<'_, R> {
     /// A list in pages; gives the error where it fails.
     async fn list(&mut self) -> Result<Option<FeedError>, Unheard> {
         let turn = self.turn().await?;
+        self.turns.begin();
         match within_turn(turn, read_pages(&self.feed, self.reader)).await.1 {
             Ok(version) => self.listed(&version).await.map(|()| None),
             Err(error) => Ok(Some(error)),
@@ -186,32 +211,39 @@ impl<R: Reader> Follower<'_, R> {
         self.tell_state().await
     }
 
-    async fn watch(&mut self, version: &str) -> Result<End, Unheard> {
+    async fn watch(&mut self, version: &str) -> Result<Option<End>, Unheard> {
         match self.feed.watch(version, fastrand::u64(WATCH_SECONDS)).await {
             Ok(lines) => self.consume(lines).await,
-            Err(error) => Ok(error.into()),
+            Err(error) => Ok(Some(error.into())),
         }
     }
 
-    /// Reads events until the watch ends.
-    async fn consume(&mut self, mut lines: Lines) -> Result<End, Unheard> {
+    /// Reads events until the watch ends, or a new list is asked for.
+    async fn consume(&mut self, mut lines: Lines) -> Result<Option<End>, Unheard> {
         let started = Instant::now();
         loop {
             // A watch that is reopened after a failure works once it has stayed open for a while.
             let patience = if self.progress.is_in_doubt() { SHORT_WATCH } else { IDLE };
-            let line = match next_line(&mut lines, patience).await {
+            let next = tokio::select! {
+                next = next_line(&mut lines, patience) => next,
+                () = self.turns.asked() => {
+                    self.progress.anew();
+                    return Ok(None);
+                }
+            };
+            let line = match next {
                 Ok(Some(line)) => line,
                 Err(FeedError::Timeout(_)) if patience == SHORT_WATCH => {
                     self.progress.recovered();
                     self.tell_state().await?;
                     continue;
                 }
-                Ok(None) => return Ok(End { open: started.elapsed(), error: None }),
-                Err(error) => return Ok(End { open: started.elapsed(), error: Some(error) }),
+                Ok(None) => return Ok(Some(End { open: started.elapsed(), error: None })),
+                Err(error) => return Ok(Some(End { open: started.elapsed(), error: Some(error) })),
             };
             let event = match Event::parse(&line) {
                 Ok(event) => event,
-                Err(error) => return Ok(End { open: started.elapsed(), error: Some(error) }),
+                Err(error) => return Ok(Some(End { open: started.elapsed(), error: Some(error) })),
             };
             if !event.object.metadata.resource_version.is_empty() {
                 self.progress.advanced(&event.object.metadata.resource_version);

@@ -5,6 +5,8 @@
 //! - An error takes nothing away. What is known of a kind stays until the kind is listed anew or a
 //!   current discovery document lacks it.
 //! - A kind that is refused or fails holds up no other.
+//! - Rules that change are applied to what is known already by listing the kinds concerned anew;
+//!   until such a list is whole, the verdicts stand.
 //!
 //! # Recovery
 //! Failures are repeated with a growing, spread wait that only progress resets: a complete list or
@@ -17,6 +19,7 @@ mod feed;
 mod fleet;
 mod follow;
 mod lines;
+mod live_rules;
 mod owners;
 mod progress;
 mod reader;
@@ -29,6 +32,7 @@ pub use components::{ComponentReader, News, Report};
 pub use feed::{Feed, FeedError};
 pub use fleet::Fleet;
 pub use follow::{Turns, follow};
+pub use live_rules::LiveRules;
 pub use owners::controller_of;
 pub use reader::{Head, Reader, Seen};
 pub use snapshot::{addon_kind, snapshot};

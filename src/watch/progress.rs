@@ -91,6 +91,11 @@ impl Progress {
         self.recovered();
     }
 
+    /// A new list is wanted. What is known holds until it is whole.
+    pub(super) fn anew(&mut self) {
+        self.phase = self.relist();
+    }
+
     /// An event or a bookmark came.
     pub(super) fn advanced(&mut self, resource_version: &str) {
         if let Phase::Follow(version) = &mut self.phase {

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     api::LabelPrefix,
     discover::{Catalogue, DiscoverError, Selection, discover_within},
+    health::SharedRules,
     metrics::Metrics,
     model::{Kind, StatusReporting},
     summary::{Census, Observation, object_key},
@@ -22,7 +23,7 @@ const CONCURRENT: usize = 16;
 const MAX_CHAIN: usize = 8;
 
 /// Lists every kind once, with the rights that `client` has: all labelled objects, and the kinds
-/// that could not be read and why. No request waits longer than `patience` for its answer.
+/// that could not be read and why, judged by `rules`. No request waits longer than `patience` for its answer.
 ///
 /// # Errors
 /// Where it can't be told which kinds there are.
@@ -30,6 +31,7 @@ pub async fn snapshot(
     client: &Client,
     selection: &Selection,
     prefix: &LabelPrefix,
+    rules: &SharedRules,
     patience: Duration,
 ) -> Result<Census, DiscoverError> {
     let catalogue = discover_within(patience, client, selection, &Catalogue::default()).await?;
@@ -37,7 +39,7 @@ pub async fn snapshot(
     kinds.push(Arc::new(addon_kind()));
 
     let mut lists = stream::iter(kinds)
-        .map(|kind| async move { (Arc::clone(&kind), list(client, kind, prefix, patience).await) })
+        .map(|kind| async move { (Arc::clone(&kind), list(client, kind, prefix, rules, patience).await) })
         .buffer_unordered(CONCURRENT);
     let mut census = Census::default();
 
@@ -69,11 +71,12 @@ async fn list(
     client: &Client,
     kind: Arc<Kind>,
     prefix: &LabelPrefix,
+    rules: &SharedRules,
     patience: Duration,
 ) -> Result<Vec<Observation>, FeedError> {
     let metrics = Metrics::default().watch(&kind);
     let feed = Feed::new(client.clone(), Arc::clone(&kind), metrics).patient(patience);
-    let mut reader = ComponentReader::new(kind, prefix.clone());
+    let mut reader = ComponentReader::new(kind, prefix.clone(), Arc::clone(rules));
     read_pages(&feed, &mut reader).await?;
     Ok(match reader.complete().map(|report| report.news) {
         Some(News::Listed(observations)) => observations,

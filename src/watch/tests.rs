@@ -1,6 +1,8 @@
 //! A follower against a scripted API server, under paused time.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+mod relisting;
+
 use std::{
     collections::VecDeque,
     convert::Infallible,
@@ -16,7 +18,7 @@ use kube::{Client, client::Body};
 use tokio::{sync::mpsc, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{ComponentReader, Feed, News, Report, Turns, follow};
+use super::{ComponentReader, Feed, LiveRules, News, Report, Turns, follow};
 use crate::{
     api::LabelPrefix,
     metrics::Metrics,
@@ -27,6 +29,8 @@ use crate::{
 enum Answer {
     /// Lines, and then silence.
     Open(Vec<String>),
+    /// Lines, after this time others, and then silence.
+    Slow(Vec<String>, Duration, Vec<String>),
     /// Lines, and then the end.
     Closed(Vec<String>),
     /// A status and a body.
@@ -44,14 +48,22 @@ type Answered = Response<UnsyncBoxBody<Bytes, std::io::Error>>;
 impl Server {
     fn answer(&self, request: &Request<Body>) -> Answered {
         self.asked.lock().unwrap().push(request.uri().query().unwrap_or_default().to_owned());
+        let mut late = (Duration::ZERO, Vec::new());
         let (status, lines, is_open) = match self.answers.lock().unwrap().pop_front() {
             Some(Answer::Open(lines)) => (200, lines, true),
+            Some(Answer::Slow(lines, after, others)) => {
+                late = (after, others);
+                (200, lines, true)
+            }
             Some(Answer::Closed(lines)) => (200, lines, false),
             Some(Answer::Whole(status, body)) => (status, vec![body], false),
             None => (200, Vec::new(), true),
         };
-        let frames =
-            stream::iter(lines).map(|line| Ok(hyper::body::Frame::data(Bytes::from(format!("{line}\n")))));
+        let (after, late) = late;
+        let pause = stream::once(tokio::time::sleep(after)).flat_map(move |()| stream::iter(late.clone()));
+        let frames = stream::iter(lines)
+            .chain(pause)
+            .map(|line| Ok(hyper::body::Frame::data(Bytes::from(format!("{line}\n")))));
         let silence = stream::iter(is_open.then_some(())).then(|()| std::future::pending());
         let body = StreamBody::new(frames.chain(silence)).boxed_unsync();
         Response::builder().status(status).body(body).unwrap()
@@ -61,6 +73,7 @@ impl Server {
 struct Bench {
     server: Arc<Server>,
     news: mpsc::Receiver<Report>,
+    rules: LiveRules,
 }
 
 fn start(answers: Vec<Answer>) -> Bench {
@@ -79,10 +92,12 @@ fn start(answers: Vec<Answer>) -> Bench {
         status: StatusReporting::Yes,
     });
     let feed = Feed::new(Client::new(service, "default"), Arc::clone(&kind), Metrics::default().watch(&kind));
-    let reader = ComponentReader::new(kind, LabelPrefix::default());
+    let rules = LiveRules::default();
+    let reader = ComponentReader::new(Arc::clone(&kind), LabelPrefix::default(), rules.shared());
     let (sender, news) = mpsc::channel(64);
-    tokio::spawn(follow(feed, reader, sender, Turns::new(4), CancellationToken::new()));
-    Bench { server, news }
+    let turns = Turns::new(4).under(&rules, &kind);
+    tokio::spawn(follow(feed, reader, sender, turns, CancellationToken::new()));
+    Bench { server, news, rules }
 }
 
 impl Bench {

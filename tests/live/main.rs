@@ -3,8 +3,10 @@
 
 mod arrivals;
 mod coverage;
+mod ills;
 mod install;
 mod manifests;
 mod publish;
+mod rules;
 mod support;
 mod surfaces;

@@ -110,13 +110,16 @@ fn any_component() -> impl Strategy<Value = ComponentStatus> {
         (text(), text(), text(), text(), text()).prop_map(|(kind, namespace, name, reason, message)| {
             ComponentCause { kind, namespace, name, reason, message }
         });
+    let flapping = (any::<i32>(), any_time(), any_time())
+        .prop_map(|(changes, first, last)| ComponentFlapping { changes, first, last });
     let names = [(); 11].map(|()| text());
-    (names, health(), text(), option::of(any_time()), vec(condition, 0..20), option::of(cause)).prop_map(
+    let times = (option::of(any_time()), option::of(flapping));
+    (names, health(), text(), times, vec(condition, 0..20), option::of(cause)).prop_map(
         |(
             [group, kind, resource, version, namespace, name, uid, install, reason, message, rule],
             health,
             importance,
-            since,
+            (since, flapping),
             conditions,
             cause,
         )| ComponentStatus {
@@ -134,6 +137,7 @@ fn any_component() -> impl Strategy<Value = ComponentStatus> {
             since,
             rule,
             importance: Some(importance),
+            flapping,
             conditions,
             cause,
         },
@@ -248,6 +252,7 @@ fn plain_component(name: &str, health: &str, conditions: usize) -> ComponentStat
         since: None,
         rule: "builtin/apps.Deployment".into(),
         importance: None,
+        flapping: None,
         conditions: vec![condition; conditions],
         cause: None,
     }

@@ -40,7 +40,8 @@ fn addon() -> Addon {
                     ]},
                 {"group": "serving.example", "kind": "Service", "resource": "services", "version": "v1",
                     "namespace": "ingress", "name": "web", "health": "Progressing", "reason": "Pending",
-                    "rule": "conditions", "importance": "informational"},
+                    "rule": "conditions", "importance": "informational",
+                    "flapping": {"changes": 5, "first": "2026-01-06T02:40:00Z", "last": "2026-01-06T02:47:30Z"}},
                 {"group": "", "kind": "Service", "resource": "services", "version": "v1", "namespace": "ingress",
                     "name": "controller", "install": "internal", "health": "Healthy", "reason": "Exists",
                     "message": "not shown", "rule": "builtin/Service"},
@@ -88,6 +89,7 @@ Degraded      ImagePullBackOff   Deployment ingress/controller [external]
     minimum availability.
     Progressing=True (ReplicaSetUpdated)
 Progressing   Pending            Service.serving.example ingress/web (informational)
+    flapping: 5 changes in 7m30s, the last 12m ago
 Healthy       Exists             Service ingress/controller [internal]
 
 2 more components are counted and not listed here, none worse than these. The

@@ -2,18 +2,18 @@
 
 use super::{
     Evidence,
-    roles::{Role, VETOES, role},
-    words::{self, Tone, tone, tone_of},
+    roles::{Role, VETOES},
+    words::{self, Tone, tone_of},
 };
 use crate::{
-    health::{Finding, conditions::Reading},
+    health::{Finding, conditions::Reading, dialect::Dialect},
     model::{Condition, ConditionStatus, Health},
 };
 
 /// What `conditions` (in order of type, each once) say together. `None` where none of them tells
 /// anything about health.
-pub(super) fn judge(conditions: &[Reading]) -> Option<Evidence> {
-    let (condition, finding) = decide(conditions)?;
+pub(super) fn judge(conditions: &[Reading], dialect: &Dialect) -> Option<Evidence> {
+    let (condition, finding) = decide(conditions, dialect)?;
     Some(Evidence {
         finding,
         rule: format!("convention/condition-{}", condition.kind).into(),
@@ -22,37 +22,41 @@ pub(super) fn judge(conditions: &[Reading]) -> Option<Evidence> {
 }
 
 /// The first condition that reports a failure by itself: a negative one that is True.
-pub(in crate::health) fn failing(conditions: &[Reading]) -> Option<&Condition> {
+pub(in crate::health) fn failing<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<&'a Condition> {
     let fails = |reading: &&Reading| {
         !reading.mild
             && reading.condition.status == ConditionStatus::True
-            && role(&reading.condition.kind) == Role::Negative
-            && tone(&reading.condition.reason) != Tone::Moving
+            && dialect.role(&reading.condition.kind) == Role::Negative
+            && dialect.tone(&reading.condition.reason) != Tone::Moving
     };
     conditions.iter().find(fails).map(|reading| &reading.condition)
 }
 
-fn decide(conditions: &[Reading]) -> Option<(&Condition, Finding)> {
-    if let Some(condition) = failing(conditions) {
+fn decide<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<(&'a Condition, Finding)> {
+    if let Some(condition) = failing(conditions, dialect) {
         return Some((condition, Finding::of(Health::Degraded, condition)));
     }
-    if let Some(condition) = failing_witness(conditions) {
+    if let Some(condition) = failing_witness(conditions, dialect) {
         return Some((condition, Finding::of(Health::Degraded, condition)));
     }
-    let active = active(conditions);
-    match summary(conditions) {
+    let active = active(conditions, dialect);
+    match summary(conditions, dialect) {
         Some((rank, summary)) => {
             // `Deployed` and the like say that a step was made; a part may still not work.
-            let unmet = all_good(conditions).filter(|(_, good)| good.health != Health::Healthy);
-            if rank > *VETOES.end() && unmet.is_some() { unmet } else { Some(by_summary(summary, active)) }
+            let unmet = all_good(conditions, dialect).filter(|(_, good)| good.health != Health::Healthy);
+            if rank > *VETOES.end() && unmet.is_some() {
+                unmet
+            } else {
+                Some(by_summary(summary, active, dialect))
+            }
         }
-        None => active.map(|active| (active, moving(active))).or_else(|| all_good(conditions)),
+        None => active.map(|active| (active, moving(active))).or_else(|| all_good(conditions, dialect)),
     }
 }
 
 /// The condition that speaks for the whole, with its rank: the first, or the first that denies it.
-fn summary(conditions: &[Reading]) -> Option<(usize, &Reading)> {
-    let ranked = |reading: &'_ Reading| match role(&reading.condition.kind) {
+fn summary<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<(usize, &'a Reading)> {
+    let ranked = |reading: &'_ Reading| match dialect.role(&reading.condition.kind) {
         Role::Summary(rank) => Some(rank),
         _ => None,
     };
@@ -69,15 +73,15 @@ fn summary(conditions: &[Reading]) -> Option<(usize, &Reading)> {
 
 /// A condition that should hold and doesn't, for a reason that tells of a failure: the other half
 /// of pairs such as Ready and Synced.
-fn failing_witness(conditions: &[Reading]) -> Option<&Condition> {
+fn failing_witness<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<&'a Condition> {
     let fails = |reading: &&Reading| {
         !reading.mild
             && reading.condition.status == ConditionStatus::False
-            && matches!(role(&reading.condition.kind), Role::Summary(_) | Role::Positive)
-            && tone_of(&reading.condition) == Tone::Failing
+            && matches!(dialect.role(&reading.condition.kind), Role::Summary(_) | Role::Positive)
+            && tone_of(&reading.condition, dialect) == Tone::Failing
     };
     // What speaks for the whole says it best.
-    summary(conditions)
+    summary(conditions, dialect)
         .map(|(_, summary)| summary)
         .filter(fails)
         .or_else(|| conditions.iter().find(fails))
@@ -85,26 +89,32 @@ fn failing_witness(conditions: &[Reading]) -> Option<&Condition> {
 }
 
 /// A condition that tells of something under way.
-fn active(conditions: &[Reading]) -> Option<&Condition> {
+fn active<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<&'a Condition> {
     let moves = |condition: &&Condition| {
         condition.status == ConditionStatus::True
-            && match role(&condition.kind) {
-                Role::Activity => tone(&condition.reason) != Tone::Done,
+            && match dialect.role(&condition.kind) {
+                Role::Activity => dialect.tone(&condition.reason) != Tone::Done,
                 Role::Renewal => true,
-                Role::Negative => tone(&condition.reason) == Tone::Moving,
+                Role::Negative => dialect.tone(&condition.reason) == Tone::Moving,
                 _ => false,
             }
     };
     conditions.iter().map(|reading| &reading.condition).find(moves)
 }
 
-fn by_summary<'a>(summary: &'a Reading, active: Option<&'a Condition>) -> (&'a Condition, Finding) {
+fn by_summary<'a>(
+    summary: &'a Reading,
+    active: Option<&'a Condition>,
+    dialect: &Dialect,
+) -> (&'a Condition, Finding) {
     let condition = &summary.condition;
     let finding = match &condition.status {
         ConditionStatus::True => match active {
-            Some(active) if role(&active.kind) != Role::Renewal => return (active, moving(active)),
+            Some(active) if dialect.role(&active.kind) != Role::Renewal => return (active, moving(active)),
             // Operators made with Ansible: Running is the loop, not the object.
-            _ if condition.kind == "Running" && tone(&condition.reason) == Tone::Moving => moving(condition),
+            _ if condition.kind == "Running" && dialect.tone(&condition.reason) == Tone::Moving => {
+                moving(condition)
+            }
             _ => Finding::of(Health::Healthy, condition),
         },
         ConditionStatus::False if summary.mild => Finding::of(Health::Progressing, condition),
@@ -115,7 +125,7 @@ fn by_summary<'a>(summary: &'a Reading, active: Option<&'a Condition>) -> (&'a C
         ConditionStatus::Unknown => {
             let finding = Finding::of(Health::Progressing, condition);
             // What runs to an end may take its time.
-            let runs = condition.kind == "Succeeded" && tone(&condition.reason) == Tone::Moving;
+            let runs = condition.kind == "Succeeded" && dialect.tone(&condition.reason) == Tone::Moving;
             if runs { finding } else { finding.then_unknown(condition.last_transition) }
         }
         ConditionStatus::Other(word) => Finding::of(words::state(word).unwrap_or(Health::Unknown), condition),
@@ -128,11 +138,11 @@ fn moving(condition: &Condition) -> Finding {
 }
 
 /// No condition speaks for the whole, but those that speak for parts do.
-fn all_good(conditions: &[Reading]) -> Option<(&Condition, Finding)> {
+fn all_good<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<(&'a Condition, Finding)> {
     let mut positive = conditions
         .iter()
         .map(|reading| &reading.condition)
-        .filter(|condition| role(&condition.kind) == Role::Positive && speaks(&condition.kind))
+        .filter(|condition| dialect.role(&condition.kind) == Role::Positive && speaks(&condition.kind))
         .peekable();
     let first = *positive.peek()?;
     match positive.find(|condition| condition.status != ConditionStatus::True) {

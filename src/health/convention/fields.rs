@@ -94,12 +94,10 @@ fn state(subject: Subject) -> Option<Finding> {
             Some((words::state(word)?, word))
         })
         .min_by_key(|(health, _)| health.rank())?;
-    let message = [subject.word("message"), subject.word("statusMessage")];
-    let message = message.into_iter().find(|message| !message.is_empty()).unwrap_or_default();
     let reason = subject.word("reason");
     Some(
         Finding::new(health, if health == Health::Healthy { word } else { or(reason, word) })
-            .message(message),
+            .message(subject.said()),
     )
 }
 

@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::{Evidence, by_condition};
-use crate::health::{Finding, Subject, conditions};
+use crate::health::{Finding, Subject, conditions, dialect::Dialect};
 
 /// Fields of a status that hold parts with conditions of their own.
 const HOLDERS: [&str; 5] = ["parents", "listeners", "ancestors", "ingress", "conditionedStatus"];
@@ -14,7 +14,7 @@ pub(super) fn judge(subject: Subject) -> Option<Evidence> {
         Value::Object(_) => std::slice::from_ref(subject.status(field)),
         _ => &[],
     });
-    let judged: Vec<Evidence> = parts.filter_map(part).collect();
+    let judged: Vec<Evidence> = parts.filter_map(|holder| part(holder, subject.dialect)).collect();
     let stale = |evidence: &Evidence| {
         evidence.generation.is_some_and(|generation| subject.lag_behind(generation).is_some())
     };
@@ -25,10 +25,10 @@ pub(super) fn judge(subject: Subject) -> Option<Evidence> {
         .reduce(|a, b| if b.finding.health.rank() < a.finding.health.rank() { b } else { a })
 }
 
-fn part(holder: &Value) -> Option<Evidence> {
+fn part(holder: &Value, dialect: &Dialect) -> Option<Evidence> {
     let listed = holder.get("conditions")?;
     let name = name(holder);
-    match by_condition::judge(&conditions::read(Some(listed))) {
+    match by_condition::judge(&conditions::read(Some(listed)), dialect) {
         Some(mut evidence) => {
             evidence.finding = evidence.finding.prefixed(name);
             Some(evidence)

@@ -58,12 +58,15 @@ const SUMMARIES: [&str; 32] = [
 
 /// The summaries of which each may veto the others unless the object has a Ready of its own:
 /// Programmed means little where Accepted is False.
-pub(super) const VETOES: std::ops::RangeInclusive<usize> = 2..=9;
+pub(super) const VETOES: std::ops::RangeInclusive<usize> = COMMON + 2..=COMMON + 9;
+
+/// The rank of the first of [`SUMMARIES`]: those that a rule names for a kind count more.
+const COMMON: usize = 64;
 
 /// The role of a condition type.
 pub(in crate::health) fn role(kind: &str) -> Role {
     if let Some(rank) = SUMMARIES.iter().position(|summary| *summary == kind) {
-        return Role::Summary(rank);
+        return Role::Summary(COMMON + rank);
     }
     match kind {
         "ResolvedRefs" | "Scheduled" | "Launched" | "Attached" | "Connected" | "NamesAccepted" => {
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn ready_is_the_first_summary() {
-        assert_eq!(role("Ready"), Role::Summary(0));
-        assert!(matches!(role("Running"), Role::Summary(rank) if rank > 20));
+        assert_eq!(role("Ready"), Role::Summary(COMMON));
+        assert!(matches!(role("Running"), Role::Summary(rank) if rank > COMMON + 20));
     }
 }

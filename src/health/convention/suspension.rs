@@ -1,9 +1,8 @@
 use serde_json::Value;
 
-use super::roles::{Role, role};
-use super::words::{Tone, tone};
+use super::{roles::Role, words::Tone};
 use crate::{
-    health::{Finding, Subject},
+    health::{Finding, Subject, dialect::Dialect},
     model::{Condition, ConditionStatus, Health},
 };
 
@@ -17,7 +16,9 @@ const ANNOTATIONS: [&str; 4] =
 /// The verdict on what its user stopped on purpose. An outage that shows outranks the pause.
 pub(super) fn judge(subject: Subject) -> Option<Finding> {
     let finding = by_spec(subject).or_else(|| by_condition(subject))?;
-    let outage = subject.denies("Available").filter(|available| tone(&available.reason) != Tone::Paused);
+    let outage = subject
+        .denies("Available")
+        .filter(|available| subject.dialect.tone(&available.reason) != Tone::Paused);
     if let Some(outage) = outage {
         return Some(Finding::of(Health::Degraded, outage).prefixed("stopped by its user and not available"));
     }
@@ -38,22 +39,23 @@ fn by_spec(subject: Subject) -> Option<Finding> {
         .iter()
         .any(|(key, value)| value == "true" && ANNOTATIONS.iter().any(|end| key.ends_with(end)));
     (flag || annotated).then(|| {
-        let since = subject.conditions.iter().find_map(|reading| paused(&reading.condition));
+        let since = subject.conditions.iter().find_map(|reading| paused(&reading.condition, subject.dialect));
         Finding::suspended("Suspended").since(since.and_then(|condition| condition.last_transition))
     })
 }
 
 fn by_condition(subject: Subject) -> Option<Finding> {
-    let condition = subject.conditions.iter().find_map(|reading| paused(&reading.condition))?;
+    let condition =
+        subject.conditions.iter().find_map(|reading| paused(&reading.condition, subject.dialect))?;
     Some(Finding::of(Health::Suspended, condition))
 }
 
 /// The condition, where it says that the object was stopped.
-fn paused(condition: &Condition) -> Option<&Condition> {
-    let stopped = match role(&condition.kind) {
+fn paused<'a>(condition: &'a Condition, dialect: &Dialect) -> Option<&'a Condition> {
+    let stopped = match dialect.role(&condition.kind) {
         Role::Pause => condition.status == ConditionStatus::True,
         Role::Summary(_) => {
-            condition.status == ConditionStatus::False && tone(&condition.reason) == Tone::Paused
+            condition.status == ConditionStatus::False && dialect.tone(&condition.reason) == Tone::Paused
         }
         _ => false,
     };

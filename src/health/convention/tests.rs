@@ -218,7 +218,9 @@ fn what_says_nothing_is_never_green() {
 #[test]
 fn a_missing_status_depends_on_whether_the_kind_has_one() {
     let object = json!({"apiVersion": "example.test/v1", "kind": "Widget", "metadata": {"name": "x", "creationTimestamp": "2025-03-01T10:00:00Z"}, "spec": {}});
-    let of = |status: StatusReporting| judge(&object_of(&object, status)).timeline;
+    let of = |status: StatusReporting| {
+        judge(&object_of(&object, status), &crate::health::Rules::builtin()).timeline
+    };
     assert_eq!(of(StatusReporting::No).first.reason, "Exists");
     assert_eq!(of(StatusReporting::Unsaid).first.reason, "Exists");
     let reported = of(StatusReporting::Yes);

@@ -1,6 +1,9 @@
 //! What the words mean that controllers put into reasons and into fields such as `phase`.
 
-use crate::model::{Condition, Health};
+use crate::{
+    health::dialect::Dialect,
+    model::{Condition, Health},
+};
 
 /// What a reason tells about a condition that isn't met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,11 +116,11 @@ const MOVING: &[&str] = &[
 ];
 
 /// What a condition that isn't met tells. Where the reason tells of no failure, the message may.
-pub(super) fn tone_of(condition: &Condition) -> Tone {
+pub(super) fn tone_of(condition: &Condition, dialect: &Dialect) -> Tone {
     let begins = |word: &str| {
         condition.message.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
     };
-    match tone(&condition.reason) {
+    match dialect.tone(&condition.reason) {
         Tone::Neutral | Tone::Moving if begins("error") || begins("failed to ") => Tone::Failing,
         tone => tone,
     }
@@ -257,15 +260,21 @@ const PAUSED_STATES: &[&str] =
 /// How words end that tell of a failure.
 const BAD_ENDS: &[&str] = &["error", "failed", "failure"];
 
+/// The longest word of state, in bytes. What is longer is a sentence.
+const LONGEST: usize = 64;
+
+/// A word in lower case and without what sets its parts apart; empty where it is too long for one.
+pub(in crate::health) fn normal(raw: &str) -> String {
+    if raw.len() > LONGEST {
+        return String::new();
+    }
+    raw.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 /// What a word of state tells, whatever its case and however its parts are set apart. `None` for a
 /// word that isn't known: guessing would be worse.
-pub(super) fn state(raw: &str) -> Option<Health> {
-    const LONGEST: usize = 32;
-    if raw.len() > 2 * LONGEST {
-        return None;
-    }
-    let word: String =
-        raw.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+pub(in crate::health) fn state(raw: &str) -> Option<Health> {
+    let word = normal(raw);
     let word = word.as_str();
     if GOOD.contains(&word) {
         Some(Health::Healthy)

@@ -83,7 +83,9 @@ mod tests {
         ] {
             let object =
                 json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, "status": {}});
-            let verdict = judge(&object_of(&object, StatusReporting::Yes)).timeline.first;
+            let verdict = judge(&object_of(&object, StatusReporting::Yes), &crate::health::Rules::builtin())
+                .timeline
+                .first;
             assert_eq!((verdict.health, &*verdict.reason), (Health::Healthy, "Exists"), "{kind}");
         }
     }

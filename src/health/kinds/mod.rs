@@ -23,6 +23,7 @@ use super::{Finding, Subject, convention};
 use crate::model::Condition;
 
 /// How the objects of one kind are judged.
+#[derive(Debug)]
 pub(super) struct Rule {
     /// Names the rule in a verdict.
     pub(super) name: &'static str,
@@ -131,7 +132,7 @@ fn exists_rule(group: &str, kind: &str) -> Option<Rule> {
 
 /// The first condition that reports a failure by itself.
 fn failing(subject: Subject<'_>) -> Option<&Condition> {
-    convention::failing_condition(subject.conditions)
+    convention::failing_condition(subject.conditions, subject.dialect)
 }
 
 #[cfg(test)]

@@ -1,1 +1,301 @@
-pub(crate) mod cel;
+//! Rules as data: what is known of the kinds of other projects, and what users register.
+//!
+//! A rule is written as a [`StatusRuleSpec`](crate::api::StatusRuleSpec), compiled once by
+//! [`Rule::compile`], and looked up by group and kind in [`Rules`]. The built-in ones are the files
+//! of `rules/`; those of users go before them.
+
+mod accept;
+mod builtin;
+mod cases;
+pub(super) mod cel;
+mod compile;
+mod matching;
+pub(super) mod path;
+mod read;
+mod registered;
+#[cfg(test)]
+mod tests;
+mod verdicts;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, PoisonError, RwLock},
+    time::Duration,
+};
+
+pub use accept::{Acceptance, Decided, Register};
+pub use builtin::files as builtin_files;
+pub use compile::RuleError;
+pub use read::{Case, Cases, FileError, Written, read_cases, read_dir, read_text};
+pub use registered::Registered;
+
+use self::{cel::Program, matching::Check, path::Path};
+use super::{dialect::Dialect, kinds};
+use crate::{
+    api::{CauseRule, Combine},
+    model::Health,
+};
+
+/// A rule, ready to judge.
+#[derive(Debug)]
+pub struct Rule {
+    name: String,
+    target: Option<Target>,
+    verdicts: Verdicts,
+    facts: Vec<Fact>,
+    causes: Vec<CauseRule>,
+    combine: Option<Combine>,
+}
+
+/// The kinds that a rule is for.
+#[derive(Debug)]
+struct Target {
+    /// `*.` and the end of a group's name, or a whole one.
+    group: String,
+    /// All of the group where there are none.
+    kinds: Vec<String>,
+}
+
+/// How a rule judges.
+#[derive(Debug)]
+struct Verdicts {
+    rows: Vec<Decision>,
+    phases: Vec<Table>,
+    dialect: Dialect,
+    empty: Option<Health>,
+    /// Whether the flags that stop objects of many kinds count.
+    suspension: bool,
+    patience: Option<Patience>,
+}
+
+/// How long an object may be Progressing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    For(Duration),
+    Endless,
+}
+
+/// A row: a verdict and when it is given.
+#[derive(Debug)]
+struct Decision {
+    health: Health,
+    checks: Vec<Check>,
+    when: Option<Program>,
+    reason: Option<String>,
+    message: Option<String>,
+    message_at: Vec<Path>,
+    since_at: Option<Path>,
+    patience: Option<Patience>,
+}
+
+/// What the words of a field mean.
+#[derive(Debug)]
+struct Table {
+    path: Path,
+    /// In lower case and without what sets their parts apart.
+    words: Vec<(String, Health)>,
+    others: Option<Health>,
+    message_at: Vec<Path>,
+}
+
+/// Something to show of an object.
+#[derive(Debug)]
+struct Fact {
+    name: String,
+    from: From,
+}
+
+#[derive(Debug)]
+enum From {
+    Path(Path),
+    Expression(Program),
+}
+
+impl Rule {
+    /// What it is called in verdicts.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it combines the components of add-ons.
+    pub fn combine(&self) -> Option<&Combine> {
+        self.combine.as_ref()
+    }
+
+    /// Whether the rule is for this kind.
+    pub fn is_for(&self, group: &str, kind: &str) -> bool {
+        self.target.as_ref().is_some_and(|target| target.fits(group, kind))
+    }
+
+    /// Whether it says anything about health, and not only what to show or how to combine.
+    pub fn judges(&self) -> bool {
+        let Verdicts { rows, phases, empty, suspension, patience, .. } = &self.verdicts;
+        let judges = !(rows.is_empty() && phases.is_empty()) || empty.is_some() || patience.is_some();
+        self.target.is_some() && (judges || !suspension || self.verdicts.has_dialect())
+    }
+
+    /// The groups and kinds that it is for, as they are written; without a kind it is every one of
+    /// the group.
+    fn targets(&self) -> Vec<(String, Option<String>)> {
+        match &self.target {
+            None => Vec::new(),
+            Some(Target { group, kinds }) if kinds.is_empty() => vec![(group.clone(), None)],
+            Some(Target { group, kinds }) => {
+                kinds.iter().map(|kind| (group.clone(), Some(kind.clone()))).collect()
+            }
+        }
+    }
+
+    /// Whether it has expressions, which may be switched off.
+    pub fn has_expressions(&self) -> bool {
+        self.programs().next().is_some()
+    }
+
+    /// Why one of its expressions was switched off.
+    pub fn switched_off(&self) -> Option<String> {
+        self.trouble()
+    }
+
+    /// Why one of its expressions was switched off.
+    pub fn trouble(&self) -> Option<String> {
+        self.programs().find_map(Program::trouble)
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &Program> {
+        let rows = self.verdicts.rows.iter().filter_map(|row| row.when.as_ref());
+        let facts = self.facts.iter().filter_map(|fact| match &fact.from {
+            From::Expression(program) => Some(program),
+            From::Path(_) => None,
+        });
+        rows.chain(facts)
+    }
+}
+
+impl Target {
+    fn fits(&self, group: &str, kind: &str) -> bool {
+        let of_group = match self.group.strip_prefix('*') {
+            Some(end) => group.ends_with(end),
+            None => group == self.group,
+        };
+        of_group && (self.kinds.is_empty() || self.kinds.iter().any(|own| own == kind))
+    }
+
+    /// The more it says, the smaller.
+    fn breadth(&self) -> (bool, bool) {
+        (self.group.starts_with('*'), self.kinds.is_empty())
+    }
+}
+
+/// All rules that hold, found by group and kind.
+#[derive(Debug, Default)]
+pub struct Rules {
+    own: Layer,
+    users: Layer,
+    /// What was looked up already.
+    found: RwLock<HashMap<String, HashMap<String, Arc<KindRules>>>>,
+}
+
+/// The most groups of which what was looked up is kept.
+const MAX_FOUND: usize = 4096;
+
+/// Rules of which the first that is for a kind counts most.
+#[derive(Debug, Default)]
+struct Layer {
+    by_kind: HashMap<String, HashMap<String, Vec<Arc<Rule>>>>,
+    /// Those for more than single kinds, the narrower first.
+    wide: Vec<Arc<Rule>>,
+}
+
+impl Layer {
+    fn add(&mut self, rule: Arc<Rule>) {
+        let Some(target) = &rule.target else { return };
+        if target.breadth() == (false, false) {
+            let kinds = self.by_kind.entry(target.group.clone()).or_default();
+            for kind in &target.kinds {
+                kinds.entry(kind.clone()).or_default().push(Arc::clone(&rule));
+            }
+        } else {
+            self.wide.push(rule);
+            self.wide.sort_by_key(|rule| rule.target.as_ref().map(Target::breadth));
+        }
+    }
+
+    fn of(&self, group: &str, kind: &str) -> Vec<Arc<Rule>> {
+        let exact = self.by_kind.get(group).and_then(|kinds| kinds.get(kind)).into_iter().flatten();
+        exact.chain(self.wide.iter().filter(|rule| rule.is_for(group, kind))).cloned().collect()
+    }
+}
+
+/// The rules for one kind: what is looked up once for all its objects.
+#[derive(Debug)]
+pub struct KindRules {
+    users: Vec<Arc<Rule>>,
+    own: Vec<Arc<Rule>>,
+    native: Option<kinds::Rule>,
+    suspension: bool,
+    patience: Option<Patience>,
+}
+
+impl KindRules {
+    /// Those of users, then the built-in ones.
+    fn all(&self) -> impl Iterator<Item = &Rule> {
+        self.users.iter().chain(&self.own).map(|rule| &**rule)
+    }
+
+    /// How many rules of users there are for the kind.
+    pub fn users(&self) -> usize {
+        self.users.len()
+    }
+
+    /// Where the cause of a bad health is looked for.
+    pub fn causes(&self) -> impl Iterator<Item = &CauseRule> {
+        self.all().flat_map(|rule| &rule.causes)
+    }
+}
+
+impl Rules {
+    /// The rules of `rules/`.
+    pub fn builtin() -> Arc<Self> {
+        static BUILTIN: LazyLock<Arc<Rules>> = LazyLock::new(|| {
+            let mut rules = Rules::default();
+            builtin::rules().into_iter().for_each(|rule| rules.own.add(Arc::new(rule)));
+            Arc::new(rules)
+        });
+        Arc::clone(&BUILTIN)
+    }
+
+    /// The built-in rules and those of users, which go before them. Of several for one kind the
+    /// first counts most.
+    #[must_use]
+    pub fn with(users: impl IntoIterator<Item = Arc<Rule>>) -> Self {
+        let builtin = Self::builtin();
+        let own = Layer { by_kind: builtin.own.by_kind.clone(), wide: builtin.own.wide.clone() };
+        let mut rules = Self { own, ..Self::default() };
+        users.into_iter().for_each(|rule| rules.users.add(rule));
+        rules
+    }
+
+    /// The rules for objects of a kind.
+    pub fn of_kind(&self, group: &str, kind: &str) -> Arc<KindRules> {
+        let read = self.found.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = read.get(group).and_then(|kinds| kinds.get(kind)) {
+            return Arc::clone(found);
+        }
+        drop(read);
+        let (users, own) = (self.users.of(group, kind), self.own.of(group, kind));
+        let first = || users.iter().chain(&own);
+        let found = Arc::new(KindRules {
+            suspension: first().next().is_none_or(|rule| rule.verdicts.suspension),
+            patience: first().find_map(|rule| rule.verdicts.patience),
+            native: kinds::rule(group, kind),
+            users,
+            own,
+        });
+        let mut write = self.found.write().unwrap_or_else(PoisonError::into_inner);
+        // Files may name any number of groups.
+        if write.len() < MAX_FOUND {
+            write.entry(group.to_owned()).or_default().insert(kind.to_owned(), Arc::clone(&found));
+        }
+        found
+    }
+}

@@ -35,6 +35,7 @@ pub fn component(kind: &str, name: &str, health: Health) -> ComponentStatus {
         since: Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(time("2026-01-02T03:04:05Z"))),
         rule: format!("builtin/apps.{kind}"),
         importance: None,
+        flapping: None,
         conditions: vec![ComponentCondition {
             kind: "Available".into(),
             status: if health == Health::Healthy { "True" } else { "False" }.into(),

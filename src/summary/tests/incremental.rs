@@ -7,6 +7,8 @@ use super::*;
 #[derive(Clone, Debug)]
 enum Step {
     Upsert(Box<Observation>),
+    /// An object that is there becomes so, at that generation.
+    Turn(usize, Health, Option<i64>, Option<SignedDuration>),
     Remove(usize, usize),
     Relist(usize, Vec<Observation>),
     Gap(usize, bool),
@@ -15,6 +17,10 @@ enum Step {
 }
 
 const KINDS: [(&str, &str); 3] = [("apps", "Deployment"), ("", "Pod"), ("addons.x-k8s.io", "Addon")];
+
+/// The kind whose objects never wait without a time.
+const ADDON: usize = 2;
+
 const IDENTIFIERS: [&str; 4] = ["a", "b", "c", "d"];
 const UIDS: usize = 9;
 
@@ -33,42 +39,62 @@ fn observations(kind: usize) -> impl Strategy<Value = Observation> {
         0..IDENTIFIERS.len(),
         health.clone(),
         prop::option::of((0..100i64, health)),
-        (any::<bool>(), any::<bool>()),
+        (any::<bool>(), any::<bool>(), prop::option::of(patience())),
     )
-        .prop_map(move |(own, labels, controller, child, health, later, (informational, superseded))| {
-            let mut observation = object(&own.to_string(), &[], health).of_kind(KINDS[kind].0, KINDS[kind].1);
-            observation.memberships = labels
-                .into_iter()
-                .map(|(n, install)| Membership { identifier: id(IDENTIFIERS[n]), install: install.into() })
-                .collect();
-            if let Some(controller) = controller {
-                observation = observation.controlled_by(&controller.to_string());
-            }
-            if kind == 2 {
-                observation.sums_up = Some(id(IDENTIFIERS[child]));
-            }
-            let later = later.map(|(second, health)| {
-                Box::new(Later { at: at(second), verdict: verdict(health, "Later", "it took too long") })
-            });
-            observation.timeline = Timeline { first: observation.timeline.first, later, patience: None };
-            observation.informational = informational;
-            observation.superseded = superseded;
-            observation
-        })
+        .prop_map(
+            move |(own, labels, controller, child, health, later, (informational, superseded, patience))| {
+                let mut observation =
+                    object(&own.to_string(), &[], health).of_kind(KINDS[kind].0, KINDS[kind].1);
+                observation.memberships = labels
+                    .into_iter()
+                    .map(|(n, install)| Membership {
+                        identifier: id(IDENTIFIERS[n]),
+                        install: install.into(),
+                    })
+                    .collect();
+                if let Some(controller) = controller {
+                    observation = observation.controlled_by(&controller.to_string());
+                }
+                if kind == ADDON {
+                    observation.sums_up = Some(id(IDENTIFIERS[child]));
+                }
+                let later = later.map(|(second, health)| {
+                    Box::new(Later { at: at(second), verdict: verdict(health, "Later", "it took too long") })
+                });
+                let waits = kind != ADDON && health == Health::Progressing && later.is_none();
+                let patience = patience.filter(|_| waits);
+                observation.timeline = Timeline { first: observation.timeline.first, later, patience };
+                observation.informational = informational;
+                observation.superseded = superseded;
+                observation
+            },
+        )
+}
+
+fn patience() -> impl Strategy<Value = SignedDuration> {
+    (1..60i64).prop_map(SignedDuration::from_secs)
 }
 
 fn steps() -> impl Strategy<Value = Step> {
     let kind = 0..KINDS.len();
     prop_oneof![
-        6 => kind.clone().prop_flat_map(observations).prop_map(|o| Step::Upsert(Box::new(o))),
-        3 => (kind.clone(), 0..UIDS).prop_map(|(kind, uid)| Step::Remove(kind, uid)),
+        5 => kind.clone().prop_flat_map(observations).prop_map(|o| Step::Upsert(Box::new(o))),
+        9 => (
+            0..UIDS,
+            prop_oneof![prop::sample::select(Health::ALL.to_vec()), Just(Health::Progressing)],
+            prop::option::weighted(0.1, 0..3i64),
+            prop::option::of(patience()),
+        )
+            .prop_map(|(uid, health, generation, patience)| Step::Turn(uid, health, generation, patience)),
+        2 => (kind.clone(), 0..UIDS).prop_map(|(kind, uid)| Step::Remove(kind, uid)),
         1 => kind.clone().prop_flat_map(|kind| {
             prop::collection::vec(observations(kind), 0..5).prop_map(move |all| Step::Relist(kind, all))
         }),
         1 => (kind, any::<bool>()).prop_map(|(kind, on)| Step::Gap(kind, on)),
         // The two last numbers stand for objects that never carry a label; any may lose its own.
         2 => (0..UIDS + 2, prop::option::of(0..UIDS + 2)).prop_map(|(uid, by)| Step::Link(uid, by)),
-        1 => (1..30i64).prop_map(Step::Wait),
+        4 => (1..60i64).prop_map(Step::Wait),
+        1 => (200..700i64).prop_map(Step::Wait),
     ]
 }
 
@@ -78,7 +104,16 @@ struct Truth {
     objects: BTreeMap<(usize, String), Observation>,
     links: BTreeMap<String, String>,
     gaps: BTreeMap<GroupKind, String>,
+    histories: BTreeMap<String, History>,
     now: i64,
+}
+
+/// Every change of an object that counts, and what the last one showed.
+#[derive(Default)]
+struct History {
+    waiting_since: Option<i64>,
+    swings: Vec<i64>,
+    flapping: Option<Flapping>,
 }
 
 impl Truth {
@@ -86,21 +121,39 @@ impl Truth {
         match step {
             Step::Upsert(observation) => {
                 let kind = self.kind_of(&observation);
-                index.upsert((*observation).clone());
+                index.upsert((*observation).clone(), at(self.now));
                 self.insert(kind, *observation);
+            }
+            Step::Turn(uid, health, generation, patience) => {
+                let Some(((kind, _), known)) =
+                    self.objects.iter().find(|((_, of), _)| *of == uid.to_string())
+                else {
+                    return;
+                };
+                let mut observation = known.clone();
+                let patience = patience.filter(|_| health == Health::Progressing && *kind != ADDON);
+                let reason = if health == Health::Healthy { "Exists" } else { "Turned" };
+                let turned = verdict(health, reason, "");
+                observation.timeline = Timeline { patience, ..Timeline::from(turned) };
+                observation.generation = generation.or(known.generation);
+                let kind = *kind;
+                index.upsert(observation.clone(), at(self.now));
+                self.insert(kind, observation);
             }
             Step::Remove(kind, uid) => {
                 index.remove(&group_kind(kind), &uid.to_string());
                 self.objects.remove(&(kind, uid.to_string()));
+                self.forget_what_is_gone();
             }
             Step::Relist(kind, observations) => {
-                index.replace(&group_kind(kind), observations.clone());
+                index.replace(&group_kind(kind), observations.clone(), at(self.now));
                 // One by one, as links are forgotten in between; what isn't in the list goes last.
                 let listed: Vec<String> = observations.iter().map(|o| o.object.uid.to_string()).collect();
                 for observation in observations {
                     self.insert(kind, observation);
                 }
                 self.objects.retain(|(of, uid), _| *of != kind || listed.contains(uid));
+                self.forget_what_is_gone();
             }
             Step::Gap(kind, on) => {
                 index.set_gap(&group_kind(kind), on.then_some("forbidden"));
@@ -128,8 +181,27 @@ impl Truth {
     fn insert(&mut self, kind: usize, observation: Observation) {
         let uid = observation.object.uid.to_string();
         self.links.remove(&uid);
+        let history = self.histories.entry(uid.clone()).or_default();
+        let waits = observation.timeline.patience.is_some();
+        history.waiting_since = waits.then(|| history.waiting_since.unwrap_or(self.now));
+        if let Some(before) = self.objects.get(&(kind, uid.clone())) {
+            let well = |o: &Observation| {
+                matches!(o.timeline.at(at(self.now)).health, Health::Healthy | Health::Suspended)
+            };
+            let (was, is) = (well(before), well(&observation));
+            let asked = before.generation.zip(observation.generation).is_some_and(|(a, b)| a != b);
+            if asked {
+                history.swings.clear();
+            } else if was != is {
+                history.swing(self.now);
+            }
+        }
         self.objects.insert((kind, uid), observation);
         self.forget_unused_links();
+    }
+
+    fn forget_what_is_gone(&mut self) {
+        self.histories.retain(|uid, _| self.objects.keys().any(|(_, known)| known == uid));
     }
 
     fn kind_of(&self, observation: &Observation) -> usize {
@@ -153,13 +225,87 @@ impl Truth {
         }
     }
 
+    /// What an index shows that starts now, with what the `Addon` objects hold: those are listed last
+    /// or first.
+    fn after_a_restart(
+        &self,
+        written: &BTreeMap<Identifier, Summary>,
+        addons_last: bool,
+    ) -> BTreeMap<Identifier, Summary> {
+        let now = at(self.now);
+        let mut index = Index::default();
+        let mut remembered: BTreeMap<Box<str>, Remembered> = BTreeMap::new();
+        for (identifier, summary) in written {
+            for component in &summary.status.components {
+                let component = Remembered::of(identifier, component);
+                match remembered.get_mut(&component.key()) {
+                    Some(known) => known.join(component),
+                    None => drop(remembered.insert(component.key(), component)),
+                }
+            }
+        }
+        if !addons_last {
+            remembered.values().for_each(|component| index.remember(component.clone(), now));
+        }
+        for kind in 0..KINDS.len() {
+            let of_kind = self.objects.iter().filter(|((of, _), _)| *of == kind);
+            index.replace(&group_kind(kind), of_kind.map(|(_, o)| o.clone()).collect(), now);
+            index.set_gap(&group_kind(kind), self.gaps.get(&group_kind(kind)).map(String::as_str));
+        }
+        loop {
+            let unknown = index.take_unknown_owners();
+            if unknown.is_empty() {
+                break;
+            }
+            for (asked, _) in unknown {
+                let by = self.links.get(&*asked.uid).filter(|by| !by.is_empty());
+                index.link(&asked.uid, by.map(|by| owner(by)).as_ref(), "ns");
+            }
+        }
+        let mut shown: BTreeMap<Identifier, Summary> = BTreeMap::new();
+        let mut flush = |index: &mut Index| {
+            shown.extend(timeless(index.flush(now).into_iter().filter_map(|change| match change {
+                Change::Show(summary) => Some(*summary),
+                Change::Empty(_) => None,
+            })));
+        };
+        if addons_last {
+            flush(&mut index);
+            remembered.values().for_each(|component| index.recall(component));
+        }
+        flush(&mut index);
+        shown
+    }
+
     fn summarize(&self) -> BTreeMap<Identifier, Summary> {
         let census = Census {
             observations: self.objects.values().cloned().collect(),
             links: self.links.iter().map(|(a, b)| (a.as_str().into(), b.as_str().into())).collect(),
             gaps: self.gaps.clone(),
+            pasts: self
+                .histories
+                .iter()
+                .map(|(uid, history)| (uid.as_str().into(), history.past()))
+                .collect(),
         };
         timeless(summarize(census, at(self.now)))
+    }
+}
+
+impl History {
+    fn past(&self) -> Past {
+        Past { waiting_since: self.waiting_since.map(at), flapping: self.flapping }
+    }
+
+    fn swing(&mut self, now: i64) {
+        self.swings.push(now);
+        let recent: Vec<i64> = self.swings.iter().copied().filter(|swing| now - swing < 600).collect();
+        let counted = &recent[recent.len().saturating_sub(16)..];
+        self.flapping = (counted.len() >= 4).then(|| Flapping {
+            changes: counted.len(),
+            first: at(counted[0]),
+            last: at(now),
+        });
     }
 }
 
@@ -182,6 +328,8 @@ proptest! {
             prop_assert_eq!(&shown, &truth.summarize());
             prop_assert!(index.next_due().is_none_or(|due| due > at(truth.now)));
         }
+        prop_assert_eq!(&truth.after_a_restart(&shown, false), &shown);
+        prop_assert_eq!(&truth.after_a_restart(&shown, true), &shown);
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn a_verdict_changes_when_its_patience_ends() {
         verdict: verdict(Health::Degraded, "TookTooLong", "10 minutes"),
     }));
     let mut index = Index::default();
-    index.upsert(slow);
+    index.upsert(slow, at(0));
     let health = |changes: Vec<Change>| match changes.as_slice() {
         [Change::Show(summary)] => summary.status.health.clone(),
         other => format!("{other:?}"),
@@ -125,4 +125,41 @@ fn a_verdict_changes_when_its_patience_ends() {
     assert_eq!(index.flush(at(599)), []);
     assert_eq!(health(index.flush(at(600))), "Degraded");
     assert_eq!(index.next_due(), None);
+}
+
+#[test]
+fn patience_without_a_time_is_counted_from_the_first_sight() {
+    let stuck = |message: &str| {
+        let mut stuck = object("stuck", &["a"], Health::Progressing);
+        stuck.timeline = Timeline {
+            patience: Some(SignedDuration::from_mins(10)),
+            ..Timeline::from(verdict(Health::Progressing, "Unavailable", message))
+        };
+        stuck
+    };
+    let mut index = Index::default();
+    let shown = |index: &mut Index, second: i64| match index.flush(at(second)).as_slice() {
+        [Change::Show(summary)] => {
+            let component = &summary.status.components[0];
+            (component.health.clone(), component.since.as_ref().map(|since| since.0.as_second()))
+        }
+        other => (format!("{other:?}"), None),
+    };
+    index.upsert(stuck("2 of 3"), at(1000));
+    assert_eq!(shown(&mut index, 1000), ("Progressing".into(), Some(1000)));
+    index.upsert(stuck("1 of 3"), at(1300));
+    index.replace(&stuck("").group_kind(), vec![stuck("1 of 3")], at(1400));
+    assert_eq!(shown(&mut index, 1400), ("Progressing".into(), Some(1000)));
+    assert_eq!(index.next_due(), Some(at(1600)));
+    assert_eq!(index.flush(at(1599)), []);
+    assert_eq!(shown(&mut index, 1600), ("Degraded".into(), Some(1000)));
+    index.upsert(stuck("2 of 3"), at(1700));
+    assert_eq!(shown(&mut index, 1700), ("Degraded".into(), Some(1000)));
+    index.upsert(object("stuck", &["a"], Health::Healthy), at(1800));
+    index.upsert(stuck("2 of 3"), at(1900));
+    assert_eq!(shown(&mut index, 1900), ("Progressing".into(), Some(1900)));
+    index.remove(&stuck("").group_kind(), "stuck");
+    index.flush(at(1950));
+    index.upsert(stuck("2 of 3"), at(2000));
+    assert_eq!(shown(&mut index, 2000), ("Progressing".into(), Some(2000)));
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{EvalError, Program};
 use crate::{
-    health::{conditions, subject::Subject, testing::object_of},
+    health::{conditions, dialect::Dialect, subject::Subject, testing::object_of},
     model::StatusReporting,
 };
 
@@ -24,7 +24,7 @@ fn with<T>(mut rest: Value, ask: impl FnOnce(Subject) -> T) -> T {
     rest["metadata"]["namespace"] = "lab".into();
     let object = object_of(&rest, StatusReporting::Unsaid);
     let readings = conditions::read(object.status.get("conditions"));
-    ask(Subject { object: &object, conditions: &readings })
+    ask(Subject { object: &object, conditions: &readings, dialect: &Dialect::COMMON })
 }
 
 fn program(expression: &str) -> Program {

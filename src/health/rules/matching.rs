@@ -1,0 +1,198 @@
+//! The tests of a row: what must be so for its verdict.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::path::{Path, Scope};
+use crate::{
+    health::{conditions, conditions::Reading, subject::int},
+    model::Condition,
+};
+
+/// A test, ready to be made.
+#[derive(Debug)]
+pub(super) enum Check {
+    Condition {
+        kind: String,
+        statuses: Vec<String>,
+        reasons: Vec<String>,
+        reasons_not: Vec<String>,
+        messages: Vec<String>,
+    },
+    Field {
+        path: Path,
+        is: Is,
+    },
+    Any(Vec<Check>),
+    None(Vec<Check>),
+    Some {
+        path: Path,
+        checks: Vec<Check>,
+    },
+    Every {
+        path: Path,
+        checks: Vec<Check>,
+    },
+}
+
+/// What a field must be.
+#[derive(Debug)]
+pub(super) enum Is {
+    /// There, and neither empty, false nor 0.
+    Set,
+    Present(bool),
+    OneOf(Vec<Value>),
+    Containing(Vec<String>),
+    AtLeast(Number),
+    Below(Number),
+}
+
+/// A number, or where one is.
+#[derive(Debug)]
+pub(super) enum Number {
+    Fixed(f64),
+    At { path: Path, or: Option<f64> },
+}
+
+/// What a test looks at.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) scope: Scope<'a>,
+    pub(super) conditions: &'a [Reading],
+}
+
+/// What a test that holds has found, for the verdict to say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hit {
+    pub(super) condition: Option<Condition>,
+    pub(super) word: Option<String>,
+}
+
+impl Hit {
+    /// What was found first counts.
+    fn or(self, other: Self) -> Self {
+        Self { condition: self.condition.or(other.condition), word: self.word.or(other.word) }
+    }
+}
+
+/// Whether all checks hold, and what they found.
+pub(super) fn all(checks: &[Check], view: View<'_>) -> Option<Hit> {
+    checks.iter().try_fold(Hit::default(), |hit, check| Some(hit.or(check.holds(view)?)))
+}
+
+impl Check {
+    fn holds(&self, view: View<'_>) -> Option<Hit> {
+        match self {
+            Self::Condition { kind, statuses, reasons, reasons_not, messages } => {
+                let reading = view.conditions.iter().find(|reading| reading.condition.kind == *kind)?;
+                let condition = &reading.condition;
+                let status = condition.status.as_str();
+                let fits = statuses.iter().any(|wanted| wanted.eq_ignore_ascii_case(status))
+                    && (reasons.is_empty() || reasons.contains(&condition.reason))
+                    && !reasons_not.contains(&condition.reason)
+                    && (messages.is_empty() || contains(&condition.message, messages));
+                fits.then(|| Hit { condition: Some(condition.clone()), word: None })
+            }
+            Self::Field { path, is } => {
+                let found = path.find(view.scope);
+                is.met(found.as_deref(), view).then(|| {
+                    let word = found.as_deref().and_then(super::path::text).map(Cow::into_owned);
+                    Hit { condition: None, word: word.filter(|_| is.is_word()) }
+                })
+            }
+            Self::Any(checks) => checks.iter().find_map(|check| check.holds(view)),
+            Self::None(checks) => checks.iter().all(|check| check.holds(view).is_none()).then(Hit::default),
+            Self::Some { path, checks } => {
+                let found = path.find(view.scope)?;
+                items(&found).find_map(|item| in_item(checks, item))
+            }
+            Self::Every { path, checks } => {
+                let found = path.find(view.scope)?;
+                let mut hit: Option<Hit> = None;
+                for item in items(&found) {
+                    hit = Some(hit.unwrap_or_default().or(in_item(checks, item)?));
+                }
+                hit
+            }
+        }
+    }
+}
+
+fn in_item(checks: &[Check], item: &Value) -> Option<Hit> {
+    let conditions = conditions::read(item.get("conditions"));
+    all(checks, View { scope: Scope::Item(item), conditions: &conditions })
+}
+
+fn items(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+    match value {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(fields) => Box::new(fields.values()),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+impl Is {
+    fn met(&self, value: Option<&Value>, view: View<'_>) -> bool {
+        match self {
+            Self::Set => value.is_some_and(is_set),
+            Self::Present(wanted) => value.is_some() == *wanted,
+            Self::OneOf(values) => values.iter().any(|wanted| equal(value.unwrap_or(&Value::Null), wanted)),
+            Self::Containing(parts) => {
+                value.and_then(Value::as_str).is_some_and(|text| contains(text, parts))
+            }
+            Self::AtLeast(least) => least.of(view).is_some_and(|least| counted(value) >= least),
+            Self::Below(limit) => limit.of(view).is_some_and(|limit| counted(value) < limit),
+        }
+    }
+
+    /// Whether the field's value says something as a reason.
+    fn is_word(&self) -> bool {
+        matches!(self, Self::Set | Self::OneOf(_))
+    }
+}
+
+impl Number {
+    fn of(&self, view: View<'_>) -> Option<f64> {
+        match self {
+            Self::Fixed(number) => Some(*number),
+            Self::At { path, or } => path.find(view.scope).and_then(|value| number(&value)).or(*or),
+        }
+    }
+}
+
+/// The API leaves zeros out.
+fn counted(value: Option<&Value>) -> f64 {
+    value.and_then(number).unwrap_or(0.0)
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(digits) => digits.parse().ok().filter(|number: &f64| number.is_finite()),
+        _ => None,
+    }
+}
+
+fn is_set(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Bool(true) => true,
+        Value::Number(_) => int(value) != Some(0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+    }
+}
+
+fn equal(value: &Value, wanted: &Value) -> bool {
+    match (value.as_f64(), wanted.as_f64()) {
+        (Some(value), Some(wanted)) => (value - wanted).abs() < f64::EPSILON,
+        _ => value == wanted,
+    }
+}
+
+fn contains(text: &str, parts: &[String]) -> bool {
+    let text = text.to_lowercase();
+    parts.iter().any(|part| text.contains(part.as_str()))
+}

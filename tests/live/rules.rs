@@ -1,0 +1,144 @@
+//! Rules that users register while the controller runs.
+
+use std::time::{Duration, Instant};
+
+use addons_testbed::{Cluster, eventually};
+use serde_json::Value;
+
+use crate::support::{LONG, condition, health, stage, with};
+
+/// The goal for a rule to take effect is 2 s. A test on a busy machine fails only on what no such
+/// machine explains.
+const SOON: Duration = Duration::from_secs(10);
+
+fn crd(kind: &str) -> String {
+    let (lower, plural) = (kind.to_lowercase(), format!("{}s", kind.to_lowercase()));
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {plural}.rules.example}}
+spec:
+  group: rules.example
+  scope: Cluster
+  names: {{kind: {kind}, plural: {plural}, singular: {lower}}}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {{status: {{}}}}
+    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+"
+    )
+}
+
+/// Makes a kind and an object of it that says this of itself and carries the label of an add-on of
+/// the same name.
+async fn object(cluster: &Cluster, kind: &str, status: &str) {
+    let name = kind.to_lowercase();
+    cluster.apply(&crd(kind)).await.expect("a CRD");
+    let established = format!("crd/{name}s.rules.example");
+    cluster
+        .kubectl(&["wait", "--for=condition=Established", &established, "--timeout=60s"])
+        .await
+        .expect("established");
+    let object = format!(
+        "{{apiVersion: rules.example/v1, kind: {kind}, metadata: {{name: one, labels: {{addons.x-k8s.io/{name}: ''}}}}}}"
+    );
+    cluster.apply(&object).await.expect("an object");
+    let resource = format!("{name}s.rules.example");
+    cluster
+        .kubectl(&["patch", &resource, "one", "--subresource=status", "--type=merge", "-p", status])
+        .await
+        .expect("a status");
+}
+
+async fn rule(cluster: &Cluster, name: &str) -> Result<Value, String> {
+    let json = cluster.kubectl(&["get", "statusrule", name, "-o", "json"]).await;
+    serde_json::from_str(&json.map_err(|error| format!("{error:#}"))?).map_err(|error| error.to_string())
+}
+
+/// Waits until a rule says whether it is in force, with this reason.
+async fn decided(cluster: &Cluster, name: &str, reason: &str) -> Value {
+    eventually(LONG, &format!("the rule {name} is {reason}"), || async {
+        let rule = rule(cluster, name).await?;
+        match rule["status"]["conditions"].as_array() {
+            Some(conditions) if conditions.len() == 1 && conditions[0]["reason"] == reason => Ok(rule),
+            _ => Err(rule["status"].to_string()),
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_rule_changes_the_health_of_its_kind_and_a_broken_one_nothing() {
+    let cluster = stage().await.cluster;
+    let status = r#"{"status": {"mood": "grumpy", "why": "no oil", "url": "https://comet.example/"}}"#;
+    object(cluster, "Gizmo", status).await;
+    let before = health(cluster, "gizmo", "Unknown").await;
+    let convention = before["components"][0]["rule"].clone();
+
+    let good = "apiVersion: addons.x-k8s.io/v1alpha1
+kind: StatusRule
+metadata: {name: gizmos}
+spec:
+  match: {group: rules.example, kind: Gizmo}
+  phases:
+  - at: status.mood
+    healthy: [cheerful]
+    degraded: [grumpy]
+    messageAt: [status.why]
+";
+    let applied = Instant::now();
+    cluster.apply(good).await.expect("a rule");
+    let said = [("health", "Degraded"), ("reason", "Grumpy")];
+    let status = with(cluster, "gizmo", &said).await;
+    let after = applied.elapsed();
+    eprintln!("a rule took effect in the Addon {after:?} after it was sent");
+    assert!(after < SOON, "{after:?}");
+    assert_eq!(status["components"][0]["rule"], "StatusRule/gizmos", "{status}");
+    let accepted = decided(cluster, "gizmos", "Accepted").await;
+    let accepted = condition(&accepted["status"], "Accepted").clone();
+    assert_eq!((&accepted["status"], &accepted["observedGeneration"]), (&"True".into(), &1.into()));
+
+    // What makes no sense is refused, and what was judged before is judged so still.
+    let broken = "apiVersion: addons.x-k8s.io/v1alpha1
+kind: StatusRule
+metadata: {name: gizmos-broken}
+spec:
+  match: {group: rules.example, kind: Gizmo}
+  rows:
+  - verdict: Healthy
+  - verdict: Healthy
+    if: [{path: state.mood, in: [grumpy]}]
+";
+    cluster.apply(broken).await.expect("a rule");
+    let refused = decided(cluster, "gizmos-broken", "Invalid").await;
+    let refused = condition(&refused["status"], "Accepted");
+    assert_eq!(refused["status"], "False");
+    let message = refused["message"].as_str().expect("a message");
+    assert!(message.starts_with("rows[1].if[0].path: a path begins with spec, status"), "{message}");
+    with(cluster, "gizmo", &said).await;
+
+    let younger = good.replace("name: gizmos", "name: gizmos-younger");
+    cluster.apply(&younger).await.expect("a rule");
+    let conflict = decided(cluster, "gizmos-younger", "Conflict").await;
+    let message = condition(&conflict["status"], "Accepted")["message"].as_str().expect("a message");
+    assert!(message.contains("'gizmos' judges Gizmo.rules.example already"), "{message}");
+
+    let table = cluster.kubectl(&["get", "statusrules"]).await.expect("a table");
+    let row = table.lines().find(|line| line.starts_with("gizmos-broken ")).expect(&table);
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells[1..5], ["rules.example", "Gizmo", "False", "Invalid"], "{table}");
+
+    // Its own status is no reason to write another.
+    assert_eq!(condition(&rule(cluster, "gizmos").await.expect("a rule")["status"], "Accepted"), &accepted);
+
+    for name in ["gizmos-younger", "gizmos-broken", "gizmos"] {
+        cluster.kubectl(&["delete", "statusrule", name]).await.expect("deleted");
+    }
+    let deleted = Instant::now();
+    let status = health(cluster, "gizmo", "Unknown").await;
+    eprintln!("the built-in verdict was back {:?} after the rule was deleted", deleted.elapsed());
+    assert_eq!(status["components"][0]["rule"], convention, "{status}");
+    cluster.kubectl(&["delete", "crd", "gizmos.rules.example"]).await.expect("deleted");
+}
