@@ -16,6 +16,14 @@ pub mod condition {
     pub const OBSERVED: &str = "Observed";
 }
 
+/// How much a component counts.
+pub mod importance {
+    /// It is shown and never colours.
+    pub const INFORMATIONAL: &str = "informational";
+    /// It is ill and doesn't colour, as enough others are well.
+    pub const SPARE: &str = "spare";
+}
+
 /// What names an add-on.
 #[allow(clippy::duplicated_attributes, reason = "each printer column has a type of its own")]
 #[derive(CustomResource, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
@@ -143,9 +151,10 @@ pub struct AddonStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]
     pub version: Option<String>,
-    /// What rules extracted from the components: a URL, a size, a leader.
+    /// What rules extracted from the components: a URL, a size, a leader. Where components disagree, all
+    /// that they say is listed. Bounded: what doesn't fit is counted in a last one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 128), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+    #[schemars(length(max = 256), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub facts: Vec<Fact>,
     /// The installs that the labels' values tell apart. Left out when no label has a value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -230,10 +239,10 @@ pub struct Counts {
 #[serde(rename_all = "camelCase")]
 pub struct Fact {
     /// What it is, such as url.
-    #[schemars(length(min = 1, max = 128))]
+    #[schemars(length(min = 1, max = 256))]
     pub name: String,
     /// What it says.
-    #[schemars(length(max = 1024))]
+    #[schemars(length(max = 2048))]
     pub value: String,
 }
 
@@ -300,7 +309,8 @@ pub struct ComponentStatus {
     /// The rule that decided.
     #[schemars(length(max = 512))]
     pub rule: String,
-    /// normal, or informational: shown, and doesn't colour the whole.
+    /// normal; informational: shown, and doesn't colour the whole; or spare: ill, and doesn't colour the
+    /// whole, as a StatusRule says how many of its sort are enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub importance: Option<String>,

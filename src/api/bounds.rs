@@ -3,7 +3,7 @@
 //! Everything here stays strictly below the bounds of the schema, so that the API server can't
 //! refuse a status for its size. What is cut is served whole over HTTP and by `addonctl --live`.
 
-use std::io;
+use std::{collections::HashSet, io};
 
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
 use serde::Serialize;
@@ -24,10 +24,22 @@ pub const STATUS_BYTES: usize = 240 * 1024;
 /// The most components that are listed.
 pub const COMPONENTS: usize = 500;
 
+/// The most facts.
+pub const FACTS: usize = 128;
+
+/// The most bytes of one fact.
+pub const FACT_BYTES: usize = 2 * MESSAGE_BYTES;
+
+/// The most bytes of all facts.
+const ALL_FACTS_BYTES: usize = 32 * 1024;
+
+/// The name of the fact that tells how many are left out, and the room for it.
+const MORE_FACTS: &str = "...";
+const MORE_FACTS_BYTES: usize = 128;
+
 /// The most of each other list.
 const CONDITIONS: usize = 8;
 const COMPONENT_CONDITIONS: usize = 16;
-const FACTS: usize = 64;
 const INSTALLS: usize = 100;
 
 /// The most bytes of each kind of text.
@@ -35,7 +47,6 @@ const SUMMARY_BYTES: usize = 2 * MESSAGE_BYTES;
 const NAME_BYTES: usize = 253;
 const HEALTH_BYTES: usize = 32;
 const VERSION_BYTES: usize = 256;
-const FACT_NAME_BYTES: usize = 63;
 
 /// What a list costs beside its items: its key, brackets and a comma.
 const LIST_BYTES: usize = 24;
@@ -151,19 +162,25 @@ fn installs(all: &[InstallStatus]) -> Vec<InstallStatus> {
         .collect()
 }
 
-fn facts(all: &[Fact]) -> Vec<Fact> {
-    let mut kept: Vec<Fact> = Vec::new();
-    for fact in all {
-        let name = cut(&fact.name, FACT_NAME_BYTES);
+/// The facts that an add-on may have, each name once, in the order in which they came. Where they are
+/// too many or too large, the last one tells how many are left out.
+pub fn facts(all: &[Fact]) -> Vec<Fact> {
+    let mut names = HashSet::new();
+    let mut facts: Vec<Fact> = all
+        .iter()
+        .map(|fact| Fact { name: cut(&fact.name, WORD_BYTES), value: cut(&fact.value, FACT_BYTES) })
         // A map by name, like the conditions.
-        if name.is_empty() || kept.iter().any(|other| other.name == name) {
-            continue;
-        }
-        kept.push(Fact { name, value: cut(&fact.value, MESSAGE_BYTES) });
-        if kept.len() == FACTS {
-            break;
-        }
+        .filter(|fact| !fact.name.is_empty() && names.insert(fact.name.clone()))
+        .collect();
+    if facts.len() <= FACTS && size(&facts) <= ALL_FACTS_BYTES {
+        return facts;
     }
+    facts.retain(|fact| fact.name != MORE_FACTS);
+    let total = facts.len();
+    facts.truncate(FACTS - 1);
+    let mut kept = take(facts, &mut (ALL_FACTS_BYTES - MORE_FACTS_BYTES));
+    let value = format!("and {} more", total - kept.len());
+    kept.push(Fact { name: MORE_FACTS.to_owned(), value });
     kept
 }
 

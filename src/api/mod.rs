@@ -9,7 +9,7 @@ mod status_rule;
 
 pub use addon::{
     Addon, AddonCondition, AddonSpec, AddonStatus, ComponentCause, ComponentCondition, ComponentFlapping,
-    ComponentStatus, Counts, Fact, InstallStatus, condition,
+    ComponentStatus, Counts, Fact, InstallStatus, condition, importance,
 };
 pub use crd::{crd, status_rule_crd};
 pub use identifier::{Identifier, LabelPrefix, PrefixError};

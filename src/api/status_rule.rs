@@ -518,7 +518,11 @@ pub struct Quorum {
     /// its selected components are.
     #[serde(default)]
     pub by: CountBy,
-    /// How many healthy ones are enough.
+    /// What messages call what is counted, such as zones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 63))]
+    pub name: Option<String>,
+    /// How many healthy ones are enough. Where there are fewer at all, the add-on is Degraded.
     // The API server knows no unsigned numbers.
     #[schemars(range(min = 1, max = 10000), extend("format" = "int32"))]
     pub at_least: u32,

@@ -155,6 +155,7 @@ fn object(plural: &str, name: &str) -> Observation {
         version: None,
         informational: false,
         superseded: false,
+        facts: Vec::new(),
         generation: None,
     }
 }

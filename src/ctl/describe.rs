@@ -122,11 +122,14 @@ fn header(
     field(text, "Ready", &status.ready);
     field(text, "Since", &since.map(|since| format!("{} ({since})", age(since, now))).unwrap_or_default());
     field(text, "Version", status.version.as_deref().unwrap_or_default());
-    for fact in &status.facts {
-        field(text, &fact.name, &fact.value);
-    }
     if let Some(observed) = status.conditions.iter().find(|condition| condition.kind == condition::OBSERVED) {
         field(text, "Observed", &sentence(&observed.status, &observed.reason, &observed.message));
+    }
+    if !status.facts.is_empty() {
+        text.push_str("\nFacts:\n");
+        for fact in &status.facts {
+            lines(text, &format!("{}: {}", fact.name, fact.value), INDENT);
+        }
     }
     if !status.installs.is_empty() {
         let mut table = Table::new(["INSTALL", "HEALTH", "READY"]);
@@ -182,8 +185,8 @@ fn name(component: &ComponentStatus) -> String {
     if !install.is_empty() {
         title = format!("{title} [{install}]");
     }
-    if component.importance.as_deref() == Some("informational") {
-        title.push_str(" (informational)");
+    if let Some(importance) = component.importance.as_deref().filter(|importance| *importance != "normal") {
+        title = format!("{title} ({importance})");
     }
     title
 }

@@ -182,7 +182,7 @@ fn wide(rows: &[Row], now: Timestamp) -> Table {
             kinds.name(row).into(),
             row.name().into(),
             Cell::health(row.verdict.health.as_str()),
-            row.verdict.reason.as_str().into(),
+            (&*row.verdict.reason).into(),
             row.age(now).into(),
             row.verdict.message.as_str().into(),
         ]);
@@ -205,7 +205,7 @@ fn table(rows: &[Row], args: &HealthArgs, now: Timestamp, look: Look, to: &mut i
     for row in rows {
         table.push(vec![
             Cell::health(row.verdict.health.as_str()),
-            row.verdict.reason.as_str().into(),
+            (&*row.verdict.reason).into(),
             row.age(now).into(),
             kinds.name(row).into(),
         ]);

@@ -3,43 +3,65 @@
 use std::{
     collections::BTreeMap,
     io::{self, Write},
+    sync::Arc,
 };
 
 use super::{Error, Exit, args::Connection, server::Server};
-use crate::{api::LabelPrefix, model::GroupKind, summary::Census};
+use crate::{api::LabelPrefix, health::Rule, model::GroupKind, summary::Census};
 
 /// The most kinds that are named one by one.
 const NAMED: usize = 10;
 
-/// The kinds that could not be read, and why.
-pub(super) struct Gaps(BTreeMap<GroupKind, String>);
+/// What could not be read, and why.
+#[derive(Default)]
+pub(super) struct Gaps {
+    kinds: BTreeMap<GroupKind, String>,
+    /// Why the rules of users could not be.
+    rules: Option<String>,
+}
 
-/// Reads every kind of a cluster with the rights of the user.
+/// Reads every kind of a cluster with the rights of the user, judged by the rules of the cluster.
 pub(super) async fn read(connection: &Connection, prefix: &LabelPrefix) -> Result<(Census, Gaps), Error> {
-    let census = Server::new(connection).await?.snapshot(prefix).await?;
-    let gaps = Gaps(census.gaps.clone());
+    let server = Server::new(connection).await?;
+    let (users, unread) = rules(&server).await?;
+    let census = server.snapshot(prefix, &users).await?;
+    let gaps = Gaps { kinds: census.gaps.clone(), rules: unread };
     Ok((census, gaps))
 }
 
+/// The rules of users that are in force in the cluster, or why they can't be read.
+pub(super) async fn rules(server: &Server) -> Result<(Vec<Arc<Rule>>, Option<String>), Error> {
+    match server.rules().await {
+        Ok(users) => Ok((users, None)),
+        Err(error @ (Error::Forbidden { .. } | Error::Server { .. })) => {
+            Ok((Vec::new(), Some(error.to_string())))
+        }
+        Err(error) => Err(error),
+    }
+}
+
 impl Gaps {
-    /// Says what could not be read: what those kinds hold is missing from the answer.
+    /// Says what could not be read: what kinds hold is missing from the answer.
     pub(super) fn say(&self, stderr: &mut dyn Write) -> io::Result<()> {
-        if self.0.is_empty() {
+        if let Some(why) = &self.rules {
+            writeln!(stderr, "note: judged by the built-in rules only, StatusRules can't be read: {why}")?;
+        }
+        if self.kinds.is_empty() {
             return Ok(());
         }
-        writeln!(stderr, "error: {} kinds could not be read; what they hold is missing:", self.0.len())?;
-        for (kind, why) in self.0.iter().take(NAMED) {
+        writeln!(stderr, "error: {} kinds could not be read; what they hold is missing:", self.kinds.len())?;
+        for (kind, why) in self.kinds.iter().take(NAMED) {
             writeln!(stderr, "  {kind}: {why}")?;
         }
-        match self.0.len().saturating_sub(NAMED) {
+        match self.kinds.len().saturating_sub(NAMED) {
             0 => Ok(()),
             more => writeln!(stderr, "  and {more} more"),
         }
     }
 
-    /// Whether there are any.
+    /// Whether all kinds were read.
     pub(super) fn are_none(&self) -> bool {
-        self.0.is_empty()
+        self.kinds.is_empty()
     }
 
     /// [`Exit::Success`] where everything was read.

@@ -13,7 +13,7 @@ use crate::{
     connect,
     discover::{Catalogue, DiscoverError, Selection, discover_within},
     explain,
-    health::{Rules, SharedRules},
+    health::{Register, Registered, Rule, Rules, SharedRules},
     model::text,
     summary::Census,
     watch::snapshot,
@@ -44,11 +44,26 @@ impl Server {
         Ok(Self { client: connect::client_of(config)?, address, patience: connection.timeout })
     }
 
-    /// Every labelled object of the cluster, and the kinds that could not be read.
-    pub async fn snapshot(&self, prefix: &LabelPrefix) -> Result<Census, Error> {
-        let rules = SharedRules::new(Rules::builtin().into());
+    /// Every labelled object of the cluster, judged by `users` rules before the built-in ones, and the
+    /// kinds that could not be read.
+    pub async fn snapshot(&self, prefix: &LabelPrefix, users: &[Arc<Rule>]) -> Result<Census, Error> {
+        let rules = SharedRules::new(Arc::new(Rules::with(users.iter().cloned())).into());
         let census = snapshot(&self.client, &Selection::default(), prefix, &rules, self.patience).await;
         census.map_err(|error| undiscovered(error, self.address.clone()))
+    }
+
+    /// The `StatusRule` objects that are in force. A cluster without that resource has none.
+    pub async fn rules(&self) -> Result<Vec<Arc<Rule>>, Error> {
+        // Expressions are read as they were written; what is printed of them is cleaned elsewhere.
+        match self.read(&format!("/apis/{GROUP}/{VERSION}/statusrules"), "application/json").await {
+            Ok(list) => {
+                let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+                let registered: Vec<Registered> = items.iter().filter_map(Registered::read).collect();
+                Ok(Register::default().decide(&registered).in_force)
+            }
+            Err(Error::NotInstalled { .. }) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Where the objects below components are looked up.
@@ -93,12 +108,15 @@ impl Server {
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str, accept: &str) -> Result<T, Error> {
-        let request = Request::get(path).header(ACCEPT, accept).body(Vec::new());
-        let request = request.map_err(|error| self.answer(&error))?;
-        let mut value: Value =
-            self.client.request(request).await.map_err(|error| meaning(&error, self.address.clone()))?;
+        let mut value = self.read(path, accept).await?;
         clean(&mut value);
         serde_json::from_value(value).map_err(|error| self.answer(&error))
+    }
+
+    async fn read(&self, path: &str, accept: &str) -> Result<Value, Error> {
+        let request = Request::get(path).header(ACCEPT, accept).body(Vec::new());
+        let request = request.map_err(|error| self.answer(&error))?;
+        self.client.request(request).await.map_err(|error| meaning(&error, self.address.clone()))
     }
 
     fn answer(&self, cause: &impl std::error::Error) -> Error {

@@ -37,18 +37,21 @@ enum Found {
 
 /// Runs the command.
 pub(super) async fn run(args: &One, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
-    let rules = Rules::builtin();
+    let mut rules = Rules::builtin();
     let (addon, below, exit) = match &args.source {
         Source::Server(connection) => {
             let server = Server::new(connection).await?;
             let addon = server.addon(&args.object_names).await?.ok_or_else(|| not_found(args, true))?;
+            rules = Arc::new(Rules::with(live::rules(&server).await?.0));
             (addon, Below::Cluster(server.below().await?), Exit::Success)
         }
         Source::Live { connection, prefix } => {
             let (census, gaps) = live::read(connection, prefix).await?;
             gaps.say(io.stderr)?;
             let addon = find(computed::addons(census, io.now), args, gaps.are_none())?;
-            (addon, Below::Cluster(Server::new(connection).await?.below().await?), gaps.exit())
+            let server = Server::new(connection).await?;
+            rules = Arc::new(Rules::with(live::rules(&server).await?.0));
+            (addon, Below::Cluster(server.below().await?), gaps.exit())
         }
         Source::Files { paths, prefix } => {
             let found = files::read_all(paths, prefix, io.stdin, io.now);

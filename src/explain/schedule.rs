@@ -1,6 +1,7 @@
 //! When which component is looked at.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeSet, HashMap},
     sync::Arc,
     time::Duration,
@@ -34,7 +35,7 @@ pub(super) struct Schedule {
 struct Ill {
     object: ObjectRef,
     health: Health,
-    reason: String,
+    reason: Cow<'static, str>,
     message: String,
     /// Looks since its health or reason changed.
     looks: u32,
@@ -171,7 +172,13 @@ mod tests {
     }
 
     fn verdict(health: Health, reason: &str, message: &str) -> Verdict {
-        Verdict { health, reason: reason.into(), message: message.into(), since: None, rule: "test".into() }
+        Verdict {
+            health,
+            reason: reason.to_owned().into(),
+            message: message.into(),
+            since: None,
+            rule: "test".into(),
+        }
     }
 
     struct Bench {

@@ -3,43 +3,75 @@
 //! A list or a map, a status in any case or as a boolean, entries without a type, a type that stands
 //! there twice: research into what other tools stumble over found them all in the wild.
 
-use std::cmp::Reverse;
+use std::{borrow::Cow, cmp::Reverse};
 
 use serde_json::Value;
+use smallvec::SmallVec;
 
 use super::{
     convention::{Role, role},
     subject::generation,
 };
-use crate::model::{Condition, ConditionStatus, decode, text};
+use crate::model::{Condition, ConditionStatus, Timestamp, decode, text};
 
-/// One condition, and whether its failing counts.
+/// A condition as it is read from an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reading {
-    pub(super) condition: Condition,
+pub(super) struct Reading<'a> {
+    pub(super) kind: Cow<'a, str>,
+    pub(super) status: ConditionStatus,
+    pub(super) reason: Cow<'a, str>,
+    pub(super) message: Cow<'a, str>,
+    pub(super) last_transition: Option<Timestamp>,
+    pub(super) observed_generation: Option<i64>,
     /// Its `severity` is `Info` or `Warning` (Cluster API, Knative): it is shown and never reddens.
     pub(super) mild: bool,
 }
 
+/// The conditions of an object. Few have more.
+pub(super) type Readings<'a> = SmallVec<[Reading<'a>; 8]>;
+
+impl Reading<'_> {
+    pub(super) fn into_owned(self) -> Reading<'static> {
+        Reading {
+            kind: self.kind.into_owned().into(),
+            reason: self.reason.into_owned().into(),
+            message: self.message.into_owned().into(),
+            ..self
+        }
+    }
+}
+
+impl From<Reading<'_>> for Condition {
+    fn from(reading: Reading<'_>) -> Self {
+        Self {
+            kind: reading.kind.into_owned(),
+            status: reading.status,
+            reason: reading.reason.into_owned(),
+            message: reading.message.into_owned(),
+            last_transition: reading.last_transition,
+            observed_generation: reading.observed_generation,
+        }
+    }
+}
+
 /// The conditions in `value`, in order of type, each type once: of duplicates the one that changed
 /// last, and of those that changed together the worst.
-pub(super) fn read(value: Option<&Value>) -> Vec<Reading> {
-    let mut readings: Vec<Reading> = match value {
+pub(super) fn read(value: Option<&Value>) -> Readings<'_> {
+    let mut readings: Readings = match value {
         Some(Value::Array(items)) => items.iter().filter_map(|item| reading(None, item)).collect(),
         Some(Value::Object(map)) => map.iter().filter_map(|(key, item)| reading(Some(key), item)).collect(),
-        _ => return Vec::new(),
+        _ => return Readings::new(),
     };
     if readings.len() > 1 {
-        readings.sort_by(|a, b| a.condition.kind.cmp(&b.condition.kind).then_with(|| key(a).cmp(&key(b))));
-        readings.dedup_by(|later, first| later.condition.kind == first.condition.kind);
+        readings.sort_by(|a, b| a.kind.cmp(&b.kind).then_with(|| key(a).cmp(&key(b))));
+        readings.dedup_by(|later, first| later.kind == first.kind);
     }
     readings
 }
 
 /// Orders the readings of one type: the one to keep first.
-fn key(reading: &Reading) -> impl Ord + '_ {
-    let Condition { kind, status, reason, message, last_transition, observed_generation } =
-        &reading.condition;
+fn key<'a>(reading: &'a Reading<'_>) -> impl Ord + 'a {
+    let Reading { kind, status, reason, message, last_transition, observed_generation, mild } = reading;
     let bad = match role(kind) {
         Role::Negative | Role::Activity | Role::Renewal | Role::Pause => ConditionStatus::True,
         Role::Summary(_) | Role::Positive | Role::Neutral => ConditionStatus::False,
@@ -50,14 +82,14 @@ fn key(reading: &Reading) -> impl Ord + '_ {
         ConditionStatus::True | ConditionStatus::False => 0,
     };
     let newest_and_worst = Reverse((*last_transition, badness));
-    (newest_and_worst, status.as_str(), reason, message, observed_generation, reading.mild)
+    (newest_and_worst, status.as_str(), reason, message, observed_generation, mild)
 }
 
-fn reading(key: Option<&String>, value: &Value) -> Option<Reading> {
+fn reading<'a>(key: Option<&'a String>, value: &'a Value) -> Option<Reading<'a>> {
     let field = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
     let kind = match (field("type"), key) {
-        ("", Some(key)) => text::word(key),
-        (kind, _) => text::word(kind),
+        ("", Some(key)) => text::word_of(key.as_str()),
+        (kind, _) => text::word_of(kind),
     };
     // The early map form may hold the bare status.
     let said = if value.is_object() { value.get("status") } else { key.and(Some(value)) };
@@ -66,14 +98,12 @@ fn reading(key: Option<&String>, value: &Value) -> Option<Reading> {
     }
     let severity = field("severity");
     Some(Reading {
-        condition: Condition {
-            kind,
-            status: said.map_or(ConditionStatus::Unknown, status),
-            reason: text::word(field("reason")),
-            message: text::message(field("message")),
-            last_transition: decode::time(value.get("lastTransitionTime")),
-            observed_generation: value.get("observedGeneration").and_then(generation),
-        },
+        kind,
+        status: said.map_or(ConditionStatus::Unknown, status),
+        reason: text::word_of(field("reason")),
+        message: text::message_of(field("message")),
+        last_transition: decode::time(value.get("lastTransitionTime")),
+        observed_generation: value.get("observedGeneration").and_then(generation),
         mild: ["Info", "Warning"].iter().any(|mild| severity.eq_ignore_ascii_case(mild)),
     })
 }
@@ -103,7 +133,7 @@ mod tests {
     use super::*;
 
     fn brief(value: &Value) -> Vec<(String, String)> {
-        let brief = |r: Reading| (r.condition.kind, r.condition.status.as_str().to_owned());
+        let brief = |r: Reading| (r.kind.into_owned(), r.status.as_str().to_owned());
         read(Some(value)).into_iter().map(brief).collect()
     }
 
@@ -150,7 +180,7 @@ mod tests {
 
     #[test]
     fn generations_and_times_are_read_leniently() {
-        let read = |value: Value| read(Some(&value)).remove(0).condition;
+        let read = |value: Value| Condition::from(read(Some(&value)).remove(0));
         let odd = read(
             json!([{"type": "A", "observedGeneration": "7", "lastTransitionTime": "2025-03-01T10:00:00+0000"}]),
         );
@@ -165,8 +195,9 @@ mod tests {
     #[test]
     fn text_is_cleaned_where_it_enters() {
         let long = "x".repeat(1 << 20);
-        let readings = read(Some(&json!([{"type": "A\u{1b}", "reason": "B\0", "message": long}])));
-        let condition = &readings[0].condition;
+        let value = json!([{"type": "A\u{1b}", "reason": "B\0", "message": long}]);
+        let readings = read(Some(&value));
+        let condition = &readings[0];
         assert_eq!((&*condition.kind, &*condition.reason), ("A\u{fffd}", "B\u{fffd}"));
         assert_eq!(condition.message.len(), text::MESSAGE_BYTES);
     }

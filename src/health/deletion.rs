@@ -1,5 +1,5 @@
-use super::{Finding, Subject, finding::joined};
-use crate::model::{Condition, ConditionStatus, Health};
+use super::{Finding, Subject, conditions::Reading, finding::joined};
+use crate::model::{ConditionStatus, Health};
 
 pub(super) const RULE: &str = "builtin/deletion";
 
@@ -35,7 +35,7 @@ fn waits(subject: Subject) -> String {
         1 => format!("waits for finalizer {}", finalizers[0]),
         _ => format!("waits for finalizers {}", finalizers.join(", ")),
     };
-    let told = |condition: &&Condition| condition.status == ConditionStatus::True;
+    let told = |condition: &&Reading| condition.status == ConditionStatus::True;
     for condition in REMAINING.iter().filter_map(|kind| subject.condition(kind)).filter(told) {
         if !waits.is_empty() {
             waits.push_str("; ");

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
-use crate::model::{Condition, Health, Later, SignedDuration, Timeline, Timestamp, Verdict, text};
+use super::conditions::Reading;
+use crate::model::{Health, Later, SignedDuration, Timeline, Timestamp, Verdict, text};
 
 /// How long an object may move towards what was asked for before that counts as failing.
 pub(super) const GRACE: SignedDuration = SignedDuration::from_mins(10);
@@ -12,7 +13,7 @@ const NO_REASON: &str = "Unspecified";
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     pub(super) health: Health,
-    pub(super) reason: String,
+    pub(super) reason: Cow<'static, str>,
     pub(super) message: String,
     pub(super) since: Option<Timestamp>,
     pub(super) superseded: bool,
@@ -34,10 +35,19 @@ enum Next {
 }
 
 impl Finding {
-    pub(super) fn new(health: Health, reason: &str) -> Self {
+    pub(super) fn new(health: Health, reason: &'static str) -> Self {
+        Self::with(health, reason.into())
+    }
+
+    /// With a reason that comes from the object.
+    pub(super) fn told(health: Health, reason: &str) -> Self {
+        Self::with(health, camel_case(reason))
+    }
+
+    fn with(health: Health, reason: Cow<'static, str>) -> Self {
         Self {
             health,
-            reason: camel_case(reason),
+            reason,
             message: String::new(),
             since: None,
             superseded: false,
@@ -46,38 +56,41 @@ impl Finding {
         }
     }
 
-    pub(super) fn healthy(reason: &str) -> Self {
+    pub(super) fn healthy(reason: &'static str) -> Self {
         Self::new(Health::Healthy, reason)
     }
 
-    pub(super) fn progressing(reason: &str) -> Self {
+    pub(super) fn progressing(reason: &'static str) -> Self {
         Self::new(Health::Progressing, reason)
     }
 
-    pub(super) fn degraded(reason: &str) -> Self {
+    pub(super) fn degraded(reason: &'static str) -> Self {
         Self::new(Health::Degraded, reason)
     }
 
-    pub(super) fn suspended(reason: &str) -> Self {
+    pub(super) fn suspended(reason: &'static str) -> Self {
         Self::new(Health::Suspended, reason)
     }
 
     /// What `condition` says, with its type for a reason where it gives none.
-    pub(super) fn of(health: Health, condition: &Condition) -> Self {
+    pub(super) fn of(health: Health, condition: &Reading) -> Self {
         let reason = if condition.reason.is_empty() { &condition.kind } else { &condition.reason };
-        let finding = Self::new(health, reason).since(condition.last_transition);
-        if condition.message.is_empty() { finding } else { finding.message(&condition.message) }
+        let finding = Self::told(health, reason).since(condition.last_transition);
+        if condition.message.is_empty() { finding } else { finding.message(&*condition.message) }
     }
 
     #[must_use]
-    pub(super) fn message(mut self, message: impl AsRef<str>) -> Self {
-        self.message = text::message(message.as_ref());
+    pub(super) fn message<'a>(mut self, message: impl Into<Cow<'a, str>>) -> Self {
+        self.message = text::message_of(message).into_owned();
         self
     }
 
     /// Puts `prefix` and a colon before what the message says.
     #[must_use]
     pub(super) fn prefixed(self, prefix: impl AsRef<str>) -> Self {
+        if prefix.as_ref().is_empty() {
+            return self;
+        }
         let message = joined(prefix.as_ref(), &self.message).into_owned();
         self.message(message)
     }
@@ -207,10 +220,10 @@ pub(super) fn joined<'a>(head: &'a str, tail: &'a str) -> Cow<'a, str> {
 
 /// A reason for one-line output: words that are set apart by blanks or dashes are put together,
 /// each with a capital. Never empty.
-fn camel_case(raw: &str) -> String {
+fn camel_case(raw: &str) -> Cow<'static, str> {
     let apart = |c: char| c.is_whitespace() || c == '-';
     if raw.starts_with(|c: char| c.is_ascii_uppercase()) && !raw.contains(apart) {
-        return text::word(raw);
+        return text::word(raw).into();
     }
     let mut word = String::with_capacity(raw.len().min(text::WORD_BYTES));
     for part in raw.split(apart) {
@@ -221,7 +234,7 @@ fn camel_case(raw: &str) -> String {
         word.extend(letters.next().map(|first| first.to_ascii_uppercase()));
         word.push_str(letters.as_str());
     }
-    if word.is_empty() { NO_REASON.to_owned() } else { text::word(&word) }
+    if word.is_empty() { NO_REASON.into() } else { text::word(&word).into() }
 }
 
 #[cfg(test)]
@@ -240,9 +253,11 @@ mod tests {
             (" - ", "Unspecified"),
             ("A\u{1b}[2J", "A\u{fffd}[2J"),
         ] {
-            assert_eq!(Finding::degraded(raw).reason, word, "{raw:?}");
+            assert_eq!(Finding::told(Health::Degraded, raw).reason, word, "{raw:?}");
         }
-        assert!(Finding::degraded(&"so long ".repeat(100_000)).reason.len() <= text::WORD_BYTES);
+        assert!(
+            Finding::told(Health::Degraded, &"so long ".repeat(100_000)).reason.len() <= text::WORD_BYTES
+        );
     }
 
     #[test]

@@ -67,8 +67,15 @@ pub fn judge_by(object: &Object, rules: &KindRules) -> Judgement {
     let facts = rules.facts(subject);
     Judgement {
         timeline: finding.into_timeline(rule),
-        conditions: readings.into_iter().map(|reading| reading.condition).collect(),
+        conditions: readings.into_iter().map(Condition::from).collect(),
         facts,
         superseded,
     }
+}
+
+/// Only how the object is: [`judge_by`] without copies of its conditions and without facts.
+pub fn verdict_by(object: &Object, rules: &KindRules) -> Timeline {
+    let readings = conditions::read(object.status.get("conditions"));
+    let (finding, rule) = rules.decide(Subject { object, conditions: &readings, dialect: rules.dialect() });
+    finding.into_timeline(rule)
 }

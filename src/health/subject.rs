@@ -6,14 +6,14 @@ use super::{
     finding::Finding,
     rules::path::Scope,
 };
-use crate::model::{Condition, ConditionStatus, Object, Timestamp, decode};
+use crate::model::{ConditionStatus, Object, Timestamp, decode};
 
 /// The object under judgement with its conditions, normalised.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub(super) object: &'a Object,
     /// In order of type, each type once.
-    pub(super) conditions: &'a [Reading],
+    pub(super) conditions: &'a [Reading<'a>],
     /// What its kind means by them.
     pub(super) dialect: &'a Dialect,
 }
@@ -46,17 +46,17 @@ impl<'a> Subject<'a> {
         self.object.annotations.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
     }
 
-    pub(super) fn condition(self, kind: &str) -> Option<&'a Condition> {
-        self.conditions.iter().map(|reading| &reading.condition).find(|condition| condition.kind == kind)
+    pub(super) fn condition(self, kind: &str) -> Option<&'a Reading<'a>> {
+        self.conditions.iter().find(|condition| condition.kind == kind)
     }
 
     /// The condition, where it is True.
-    pub(super) fn holds(self, kind: &str) -> Option<&'a Condition> {
+    pub(super) fn holds(self, kind: &str) -> Option<&'a Reading<'a>> {
         self.condition(kind).filter(|condition| condition.status == ConditionStatus::True)
     }
 
     /// The condition, where it is False.
-    pub(super) fn denies(self, kind: &str) -> Option<&'a Condition> {
+    pub(super) fn denies(self, kind: &str) -> Option<&'a Reading<'a>> {
         self.condition(kind).filter(|condition| condition.status == ConditionStatus::False)
     }
 

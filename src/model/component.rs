@@ -17,8 +17,19 @@ pub struct Component {
     pub version: Option<String>,
     /// It is shown and doesn't colour.
     pub informational: bool,
+    /// It is ill and doesn't colour, as enough others of its sort are well.
+    pub spare: bool,
     /// It goes to and fro between well and ill.
     pub flapping: Option<Flapping>,
+    /// What rules extracted from it, each name once.
+    pub facts: Vec<Fact>,
+}
+
+impl Component {
+    /// Whether it counts for how its add-on is.
+    pub fn colours(&self) -> bool {
+        !self.informational && !self.spare
+    }
 }
 
 /// That an object went to and fro between well and ill, which stays true when time passes.

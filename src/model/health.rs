@@ -44,6 +44,11 @@ impl Health {
         }
     }
 
+    /// Whether something is wrong or not as it should be yet. What was stopped on purpose is not ill.
+    pub fn is_ill(self) -> bool {
+        !matches!(self, Self::Healthy | Self::Suspended)
+    }
+
     /// The worse of two in the order of [`Health::rank`].
     #[must_use]
     pub fn worst(self, other: Self) -> Self {
@@ -80,7 +85,7 @@ pub struct Verdict {
     /// The word.
     pub health: Health,
     /// CamelCase, for one-line output. Never empty.
-    pub reason: String,
+    pub reason: Cow<'static, str>,
     /// For people; may be empty. Cleaned and at most [`super::text::MESSAGE_BYTES`] long.
     pub message: String,
     /// Since when the object says so, where it says when.
@@ -101,8 +106,8 @@ impl Verdict {
         }
         Self {
             health: Health::Degraded,
-            reason: OVERDUE.to_owned(),
-            message: text::message(&message),
+            reason: OVERDUE.into(),
+            message: text::message_of(message).into_owned(),
             since: self.since,
             rule: self.rule.clone(),
         }

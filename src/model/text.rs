@@ -3,6 +3,8 @@
 //! Whoever may write a status may put terminal sequences into a message (CVE-2021-25743). What is
 //! cleaned here may go to a terminal, a log, a page and the API as it is.
 
+use std::borrow::Cow;
+
 /// The most bytes of one message.
 pub const MESSAGE_BYTES: usize = 512;
 
@@ -18,23 +20,33 @@ const REPLACEMENT: char = '\u{fffd}';
 /// A message: line breaks and tabs become one space, control, escape and bidirectional characters
 /// become U+FFFD, and what is longer than [`MESSAGE_BYTES`] is cut at a character with a mark.
 pub fn message(raw: &str) -> String {
-    clean(raw, MESSAGE_BYTES)
+    message_of(raw).into_owned()
+}
+
+/// The same, without a copy where there is nothing to clean.
+pub fn message_of<'a>(raw: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
+    clean(raw.into(), MESSAGE_BYTES)
 }
 
 /// A word, like [`message`] but at most [`WORD_BYTES`] long.
 pub fn word(raw: &str) -> String {
-    clean(raw, WORD_BYTES)
+    word_of(raw).into_owned()
+}
+
+/// The same, without a copy where there is nothing to clean.
+pub fn word_of<'a>(raw: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
+    clean(raw.into(), WORD_BYTES)
 }
 
 /// A name: of an object, a namespace, a finalizer. Like [`message`] but at most 253 bytes long, the
 /// most that Kubernetes takes.
 pub fn name(raw: &str) -> String {
-    clean(raw, 253)
+    clean(raw.into(), 253).into_owned()
 }
 
 /// A text of any length, cleaned and not cut.
 pub fn whole(raw: &str) -> String {
-    clean(raw, raw.len().saturating_mul(REPLACEMENT.len_utf8()))
+    clean(raw.into(), raw.len().saturating_mul(REPLACEMENT.len_utf8())).into_owned()
 }
 
 /// Cuts `text` to at most `bytes` bytes, at a character and with a mark. `bytes` is at least the
@@ -50,10 +62,22 @@ pub fn cut(text: &str, bytes: usize) -> String {
     format!("{}{CUT_MARK}", &text[..end])
 }
 
-fn clean(raw: &str, bytes: usize) -> String {
-    let raw = raw.trim();
+fn clean(whole: Cow<'_, str>, bytes: usize) -> Cow<'_, str> {
+    // Most texts are plain: printable ASCII without blanks around.
+    let plain = |text: &[u8]| {
+        text.iter().all(|byte| (b' '..=b'~').contains(byte))
+            && !text.starts_with(b" ")
+            && !text.ends_with(b" ")
+    };
+    if whole.len() <= bytes && plain(whole.as_bytes()) {
+        return whole;
+    }
+    let raw = whole.trim();
     if raw.len() <= bytes && !raw.chars().any(|c| is_blank(c) || is_unsafe(c)) {
-        return raw.to_owned();
+        return match whole {
+            Cow::Borrowed(whole) => whole.trim().into(),
+            Cow::Owned(ref whole) => whole.trim().to_owned().into(),
+        };
     }
     let mut text = String::with_capacity(raw.len().min(bytes.saturating_add(4)));
     for c in raw.chars() {
@@ -70,7 +94,7 @@ fn clean(raw: &str, bytes: usize) -> String {
             text.push(c);
         }
     }
-    cut(&text, bytes)
+    cut(&text, bytes).into()
 }
 
 fn is_blank(c: char) -> bool {

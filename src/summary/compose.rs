@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Observation, Past, members::Objects};
+use super::{Combination, Observation, Past, members::Objects};
 use crate::{
     api::Identifier,
     model::{Cause, Component, GroupKind, Health, Timestamp, Verdict},
@@ -14,6 +14,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) objects: &'a Objects,
     /// What is known of an object from before, by its key.
     pub(super) past: &'a dyn Fn(&str) -> Past,
+    /// How the components of an add-on combine.
+    pub(super) combinations: &'a BTreeMap<Identifier, Combination>,
     /// The kinds that can't be observed, and why.
     pub(super) gaps: &'a BTreeMap<GroupKind, String>,
     /// How the add-on `.1` counts as a component of the add-on `.0`; `None` where nothing better is
@@ -84,7 +86,7 @@ fn component(
         Some((object, evidence)) if counts_for_owner(&own, &evidence) => {
             let cause = Cause {
                 object: object.object.clone(),
-                reason: evidence.reason.clone(),
+                reason: evidence.reason.clone().into_owned(),
                 message: evidence.message.clone(),
             };
             (blame(own, evidence, object), Some(cause))
@@ -99,7 +101,9 @@ fn component(
         cause,
         version: observation.version.clone(),
         informational: observation.informational,
+        spare: false,
         flapping: (around.past)(key).flapping,
+        facts: observation.facts.clone(),
     }
 }
 
@@ -108,7 +112,7 @@ fn own_verdict(identifier: &Identifier, member: Member, around: &Surroundings<'_
     if let Some(why) = around.gaps.get(&observation.group_kind()) {
         return Verdict {
             health: Health::Unknown,
-            reason: "NotObserved".to_owned(),
+            reason: "NotObserved".into(),
             message: format!("{} can't be watched: {why}", observation.object.kind.resource_name()),
             since: None,
             rule: "coverage".into(),

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{
-    Observation, Remembered, Summary,
+    Combination, Observation, Remembered, Summary,
     compose::Surroundings,
     members::{self, Key, Objects},
     nesting::Nesting,
@@ -29,6 +29,7 @@ pub struct Index {
     nests: BTreeMap<Key, Vec<(Identifier, Identifier)>>,
     nesting: Nesting,
     pasts: Pasts,
+    combinations: BTreeMap<Identifier, Combination>,
     dirty: BTreeSet<Identifier>,
     due: BTreeSet<(Timestamp, Identifier)>,
     unknown_owners: BTreeMap<Key, (Owner, String)>,
@@ -121,7 +122,18 @@ impl Index {
         if changed {
             let keys = self.kinds.get(kind).into_iter().flatten();
             self.dirty.extend(keys.flat_map(|key| self.objects.identifiers(key)));
+            // What can't be seen may be what a combination needs.
+            let combined = self.combinations.keys();
+            self.dirty.extend(combined.filter(|name| self.groups.contains_key(*name)).cloned());
         }
+    }
+
+    /// Takes in how the components of add-ons combine, in place of what was said before.
+    pub fn set_combinations(&mut self, combinations: BTreeMap<Identifier, Combination>) {
+        let before = std::mem::replace(&mut self.combinations, combinations);
+        let named: BTreeSet<&Identifier> = before.keys().chain(self.combinations.keys()).collect();
+        let changed = named.into_iter().filter(|name| before.get(*name) != self.combinations.get(*name));
+        self.dirty.extend(changed.filter(|name| self.groups.contains_key(*name)).cloned());
     }
 
     /// Notes which owner controls an object that carries no label, so that what the object controls
@@ -241,8 +253,14 @@ impl Index {
                 circle.or_else(|| self.groups.get(child).and_then(|group| group.verdict.clone()))
             };
             let past = |key: &str| self.pasts.get(key);
-            let around =
-                Surroundings { objects: &self.objects, past: &past, gaps: &self.gaps, nested: &nested, now };
+            let around = Surroundings {
+                objects: &self.objects,
+                past: &past,
+                combinations: &self.combinations,
+                gaps: &self.gaps,
+                nested: &nested,
+                now,
+            };
             Change::Show(Box::new(summary(identifier, group.members.iter(), &around)))
         };
         if due != previous {

@@ -4,7 +4,10 @@
 //! from changes. Both give the same answer, which is what the tests of the index compare.
 
 mod board;
+mod combination;
 mod compose;
+mod facts;
+mod headline;
 mod index;
 mod members;
 mod nesting;
@@ -21,6 +24,7 @@ use std::{
 };
 
 pub use board::{Board, KindCoverage, WatchState};
+pub use combination::Combination;
 pub use index::{Change, Index};
 pub use members::object_key;
 pub use observation::{Membership, Observation};
@@ -55,7 +59,7 @@ impl Summary {
     fn verdict(&self) -> Verdict {
         Verdict {
             health: Health::parse(&self.status.health),
-            reason: self.status.reason.clone(),
+            reason: self.status.reason.clone().into(),
             message: self.status.message.clone(),
             since: self.since,
             rule: nesting::RULE.into(),
@@ -74,14 +78,16 @@ pub struct Census {
     /// What is known of objects from before, by [`object_key`]. Nothing where they are seen for the
     /// first time.
     pub pasts: HashMap<Arc<str>, Past>,
+    /// How the components of add-ons combine.
+    pub combinations: BTreeMap<Identifier, Combination>,
     /// The kinds that could not be read, and why.
     pub gaps: BTreeMap<GroupKind, String>,
 }
 
 /// Sums up everything that was found: one summary per identifier, worst first, then by identifier.
 pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
-    let Census { observations, links, pasts, gaps } = census;
-    let gaps = &gaps;
+    let Census { observations, links, pasts, combinations, gaps } = census;
+    let (combinations, gaps) = (&combinations, &gaps);
     let past = |key: &str| pasts.get(key).copied().unwrap_or_default();
     let mut objects = Objects::default();
     for observation in observations {
@@ -103,7 +109,8 @@ pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
         let nested = |parent: &Identifier, child: &Identifier| {
             nesting.circle(parent, child).or_else(|| summaries.get(child).map(Summary::verdict))
         };
-        let around = Surroundings { objects: &objects, past: &past, gaps, nested: &nested, now };
+        let around =
+            Surroundings { objects: &objects, past: &past, combinations, gaps, nested: &nested, now };
         let round: BTreeMap<Identifier, Summary> = groups
             .iter()
             .map(|(identifier, members)| {
@@ -126,8 +133,10 @@ fn summary<'a>(
     members: impl Iterator<Item = &'a Key>,
     around: &Surroundings<'_>,
 ) -> Summary {
-    let components = compose::components(identifier, members.map(|key| &**key), around);
-    let (status, since) = status::status(&components, around.gaps, around.now);
+    let mut components = compose::components(identifier, members.map(|key| &**key), around);
+    let combination = around.combinations.get(identifier);
+    let tallies = combination.map(|combination| combination.apply(&mut components, around.gaps));
+    let (status, since) = status::status(&components, &tallies.unwrap_or_default(), around.gaps, around.now);
     Summary { identifier: identifier.clone(), status, since }
 }
 

@@ -35,7 +35,7 @@ impl Nesting {
         let names: Vec<&str> = std::iter::once(parent).chain(path).map(Identifier::as_str).collect();
         Some(Verdict {
             health: Health::Unknown,
-            reason: "Circular".to_owned(),
+            reason: "Circular".into(),
             message: text::message(&format!("add-ons contain each other: {}", names.join(" > "))),
             since: None,
             rule: RULE.into(),

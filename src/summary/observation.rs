@@ -1,7 +1,7 @@
 use crate::{
-    api::{self, Identifier, LabelPrefix},
+    api::{self, Identifier, LabelPrefix, importance},
     health::{self, Rules},
-    model::{Condition, GroupKind, Object, ObjectRef, Owner, Timeline, text},
+    model::{Condition, Fact, GroupKind, Object, ObjectRef, Owner, Timeline, text},
 };
 
 /// The label whose value is taken as a component's version.
@@ -37,6 +37,8 @@ pub struct Observation {
     pub informational: bool,
     /// It ended or was replaced, and says nothing any more about the owner that made it.
     pub superseded: bool,
+    /// What rules extracted from it, each name once.
+    pub facts: Vec<Fact>,
     /// `metadata.generation`.
     pub generation: Option<i64>,
 }
@@ -49,7 +51,7 @@ impl Observation {
         if memberships.is_empty() {
             return None;
         }
-        let importance = prefix.annotation("importance");
+        let annotation = prefix.annotation("importance");
         let judgement = health::judge(object, rules);
         Some(Self {
             object: object.reference.clone(),
@@ -66,8 +68,9 @@ impl Observation {
             informational: object
                 .annotations
                 .iter()
-                .any(|(key, value)| *key == importance && value == "informational"),
+                .any(|(key, value)| *key == annotation && value == importance::INFORMATIONAL),
             superseded: judgement.superseded,
+            facts: judgement.facts,
             generation: object.generation,
         })
     }

@@ -6,7 +6,7 @@ use super::{
     Observation,
     members::{Key, Objects},
 };
-use crate::model::{Flapping, Health, SignedDuration, StatusReporting, Timeline, Timestamp};
+use crate::model::{Flapping, SignedDuration, StatusReporting, Timeline, Timestamp};
 
 /// The time in which changes are counted.
 pub const FLAP_WINDOW: SignedDuration = SignedDuration::from_mins(10);
@@ -83,7 +83,8 @@ impl Pasts {
         now: Timestamp,
     ) {
         let waits = after.timeline.patience.is_some();
-        let swings = before.is_some_and(|before| is_well(before, now) != is_well(after, now));
+        let is_ill = |observation: &Observation| observation.timeline.at(now).health.is_ill();
+        let swings = before.is_some_and(|before| is_ill(before) != is_ill(after));
         let record = match self.records.get_mut(key) {
             Some(record) => record,
             None if waits || swings => self.records.entry(Arc::clone(key)).or_default(),
@@ -189,11 +190,6 @@ pub(super) fn whole_second(time: Timestamp) -> Timestamp {
 /// Within [`FLAP_WINDOW`] before `now`, or after it where the clock was set back.
 fn is_recent(time: Timestamp, now: Timestamp) -> bool {
     now.duration_since(time) < FLAP_WINDOW
-}
-
-/// What somebody stopped on purpose isn't ill.
-fn is_well(observation: &Observation, now: Timestamp) -> bool {
-    matches!(observation.timeline.at(now).health, Health::Healthy | Health::Suspended)
 }
 
 /// Somebody asked for something else: what the object was like before says nothing about it now, and

@@ -2,7 +2,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{Membership, Observation, Past, object_key};
 use crate::{
-    api::{ComponentCause, ComponentFlapping, ComponentStatus, Identifier},
+    api::{ComponentCause, ComponentFlapping, ComponentStatus, Identifier, importance},
     model::{
         Condition, ConditionStatus, Flapping, Health, Kind, ObjectRef, StatusReporting, Timestamp, Verdict,
     },
@@ -53,7 +53,8 @@ impl Remembered {
 }
 
 fn overdue_part(cause: &ComponentCause, verdict: &Verdict) -> Option<(String, Timestamp)> {
-    let said = Verdict { reason: cause.reason.clone(), message: cause.message.clone(), ..verdict.clone() };
+    let said =
+        Verdict { reason: cause.reason.clone().into(), message: cause.message.clone(), ..verdict.clone() };
     let start = verdict.since.filter(|_| said.is_overdue())?;
     let namespace = if cause.namespace.is_empty() { String::new() } else { format!("{}/", cause.namespace) };
     Some((format!("{} {namespace}{}", cause.kind, cause.name), start))
@@ -79,7 +80,7 @@ fn observation(identifier: &Identifier, component: &ComponentStatus) -> Observat
     };
     let verdict = Verdict {
         health: Health::parse(&component.health),
-        reason: word(&component.reason),
+        reason: word(&component.reason).into(),
         message: message(&component.message),
         since: component.since.as_ref().map(|time| time.0),
         rule: Cow::Owned(word(&component.rule)),
@@ -113,8 +114,9 @@ fn observation(identifier: &Identifier, component: &ComponentStatus) -> Observat
             })
             .collect(),
         version: None,
-        informational: component.importance.as_deref() == Some("informational"),
+        informational: component.importance.as_deref() == Some(importance::INFORMATIONAL),
         superseded: false,
+        facts: Vec::new(),
         generation: None,
     }
 }

@@ -7,38 +7,41 @@ use std::{
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
-use super::{compose::describe, past::whole_second};
+use super::{
+    combination::Tally,
+    compose::describe,
+    facts::facts,
+    headline::{Headline, overall},
+    past::whole_second,
+};
 use crate::{
     api::{
         AddonCondition, AddonStatus, ComponentCause, ComponentCondition, ComponentFlapping, ComponentStatus,
-        Counts, InstallStatus, condition,
+        Counts, InstallStatus, condition, importance,
     },
     model::{Component, GroupKind, Health, Timestamp, text},
 };
-
-/// How many different causes a message names, and how many objects for each.
-const NAMED: usize = 3;
 
 /// The status of an add-on with all its components, which are in order already, and since when it
 /// is so, where the components say so.
 pub(super) fn status(
     components: &[Component],
+    tallies: &[Tally],
     gaps: &BTreeMap<GroupKind, String>,
     now: Timestamp,
 ) -> (AddonStatus, Option<Timestamp>) {
-    let health = overall(components);
-    let (reason, message) = headline(components, health);
-    let since = since(components, health).map(|since| since.min(now));
+    let headline = Headline::of(components, tallies);
+    let since = since(components, headline.health).map(|since| since.min(now));
     let counts = counts(components);
     let status = AddonStatus {
-        conditions: conditions(components, gaps, health, (&reason, &message), since, now),
-        health: health.to_string(),
-        reason,
-        message,
+        conditions: conditions(components, &headline, gaps, since, now),
+        health: headline.health.to_string(),
+        reason: headline.reason,
+        message: headline.message,
         ready: ready(&counts),
         counts,
         version: version(components),
-        facts: Vec::new(),
+        facts: facts(components),
         installs: installs(components),
         components: components.iter().map(component).collect(),
         omitted: 0,
@@ -46,92 +49,10 @@ pub(super) fn status(
     (status, since)
 }
 
-/// The worst of the components that colour: neither suspended nor informational.
-fn overall<C: Borrow<Component>>(components: &[C]) -> Health {
-    let colouring = components.iter().map(C::borrow).filter(|c| !c.informational);
-    let mut suspended = false;
-    let mut worst = None;
-    for health in colouring.map(|c| c.verdict.health) {
-        if health == Health::Suspended {
-            suspended = true;
-        } else {
-            worst = Some(worst.map_or(health, |worst: Health| worst.worst(health)));
-        }
-    }
-    match worst {
-        Some(worst) => worst,
-        None if suspended => Health::Suspended,
-        None if components.is_empty() => Health::Unknown,
-        None => Health::Healthy,
-    }
-}
-
-fn headline(components: &[Component], health: Health) -> (String, String) {
-    let total = components.len();
-    if total == 0 {
-        return ("NoComponents".to_owned(), "no object carries the label".to_owned());
-    }
-    let bad: Vec<&Component> = components
-        .iter()
-        .filter(|c| !c.informational && !matches!(c.verdict.health, Health::Healthy | Health::Suspended))
-        .collect();
-    let Some(worst) = bad.first() else {
-        let colouring = components.iter().filter(|c| !c.informational).count();
-        let suspended =
-            components.iter().filter(|c| !c.informational && c.verdict.health == Health::Suspended).count();
-        let (reason, mut message) = match health {
-            Health::Suspended => ("AllSuspended", format!("{suspended} of {colouring} suspended")),
-            _ if suspended > 0 => {
-                ("AllHealthy", format!("{} healthy, {suspended} suspended", colouring - suspended))
-            }
-            _ => ("AllHealthy", format!("all {colouring} healthy")),
-        };
-        if colouring < total {
-            message.push_str(&format!(", {} informational", total - colouring));
-        }
-        return (reason.to_owned(), message);
-    };
-    let message = format!("{} of {total} not healthy: {}", bad.len(), causes(&bad));
-    (worst.verdict.reason.clone(), text::message(&message))
-}
-
-/// At most [`NAMED`] causes, worst first, each with the objects that share it.
-fn causes(bad: &[&Component]) -> String {
-    let mut groups: Vec<(Health, &str, Vec<&Component>)> = Vec::new();
-    for component in bad {
-        let (health, said) = (component.verdict.health, describe(&component.verdict));
-        match groups.iter_mut().find(|group| (group.0, group.1) == (health, said)) {
-            Some(group) => group.2.push(component),
-            None => groups.push((health, said, vec![component])),
-        }
-    }
-    let mut text: Vec<String> = groups
-        .iter()
-        .take(NAMED)
-        .map(|(_, said, objects)| {
-            let mut names: Vec<String> = objects.iter().take(NAMED).map(|c| name(c)).collect();
-            if objects.len() > NAMED {
-                names.push(format!("{} more", objects.len() - NAMED));
-            }
-            format!("{}: {said}", names.join(", "))
-        })
-        .collect();
-    let rest: usize = groups.iter().skip(NAMED).map(|group| group.2.len()).sum();
-    if rest > 0 {
-        text.push(format!("and {rest} more"));
-    }
-    text.join("; ")
-}
-
-fn name(component: &Component) -> String {
-    let mark = if component.flapping.is_some() { " (flapping)" } else { "" };
-    format!("{}{mark}", component.object)
-}
-
 /// Since when the add-on is as it is: the oldest of the worst, or the last that became healthy.
 fn since(components: &[Component], health: Health) -> Option<Timestamp> {
     if health == Health::Healthy {
-        components.iter().filter(|c| !c.informational).filter_map(|c| c.verdict.since).max()
+        components.iter().filter(|c| c.colours()).filter_map(|c| c.verdict.since).max()
     } else {
         oldest(components, |is| is == health)
     }
@@ -140,38 +61,39 @@ fn since(components: &[Component], health: Health) -> Option<Timestamp> {
 fn oldest(components: &[Component], wanted: impl Fn(Health) -> bool) -> Option<Timestamp> {
     components
         .iter()
-        .filter(|c| !c.informational && wanted(c.verdict.health))
+        .filter(|c| c.colours() && wanted(c.verdict.health))
         .filter_map(|c| c.verdict.since)
         .min()
 }
 
 fn conditions(
     components: &[Component],
+    headline: &Headline,
     gaps: &BTreeMap<GroupKind, String>,
-    health: Health,
-    (reason, message): (&str, &str),
     since: Option<Timestamp>,
     now: Timestamp,
 ) -> Vec<AddonCondition> {
-    let first = |wanted: Health| components.iter().find(|c| !c.informational && c.verdict.health == wanted);
-    let ready = match health {
+    let first = |wanted: Health| components.iter().find(|c| c.colours() && c.verdict.health == wanted);
+    let ready = match headline.health {
         Health::Healthy => "True",
         Health::Unknown => "Unknown",
         _ => "False",
     };
-    let mut all = vec![draft(condition::READY, ready, reason, message, since, now)];
+    let mut all = vec![draft(condition::READY, ready, &headline.reason, &headline.message, since, now)];
     for (kind, wanted, otherwise) in [
         (condition::PROGRESSING, Health::Progressing, "NothingMoves"),
         (condition::DEGRADED, Health::Degraded, "NothingFails"),
     ] {
-        all.push(match first(wanted) {
-            Some(component) => {
+        let lack = headline.lack.as_ref().filter(|lack| lack.health == wanted);
+        all.push(match (first(wanted), lack) {
+            (Some(component), _) => {
                 let message =
                     text::message(&format!("{}: {}", component.object, describe(&component.verdict)));
                 let since = oldest(components, |is| is == wanted).map(|since| since.min(now));
                 draft(kind, "True", &component.verdict.reason, &message, since, now)
             }
-            None => draft(kind, "False", otherwise, "", None, now),
+            (None, Some(lack)) => draft(kind, "True", lack.reason, &lack.message, None, now),
+            (None, None) => draft(kind, "False", otherwise, "", None, now),
         });
     }
     let unseen: BTreeSet<String> = components
@@ -253,10 +175,19 @@ fn installs(components: &[Component]) -> Vec<InstallStatus> {
         .into_iter()
         .map(|(name, components)| InstallStatus {
             name: name.to_owned(),
-            health: overall(&components).to_string(),
+            // What is spare for the whole isn't for its own install.
+            health: overall(&components, |component| !component.informational).to_string(),
             ready: ready(&counts(&components)),
         })
         .collect()
+}
+
+fn importance(component: &Component) -> Option<&'static str> {
+    match component {
+        Component { informational: true, .. } => Some(importance::INFORMATIONAL),
+        Component { spare: true, .. } => Some(importance::SPARE),
+        _ => None,
+    }
 }
 
 fn component(component: &Component) -> ComponentStatus {
@@ -271,11 +202,11 @@ fn component(component: &Component) -> ComponentStatus {
         uid: object.uid.to_string(),
         install: component.install.clone(),
         health: verdict.health.to_string(),
-        reason: verdict.reason.clone(),
+        reason: verdict.reason.clone().into_owned(),
         message: verdict.message.clone(),
         since: verdict.since.map(seconds),
         rule: verdict.rule.to_string(),
-        importance: component.informational.then(|| "informational".to_owned()),
+        importance: importance(component).map(str::to_owned),
         flapping: component.flapping.map(|flapping| ComponentFlapping {
             changes: i32::try_from(flapping.changes).unwrap_or(i32::MAX),
             first: seconds(flapping.first),

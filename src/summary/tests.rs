@@ -5,8 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::*;
-use crate::model::{Flapping, Kind, Later, ObjectRef, Owner, SignedDuration, StatusReporting, Timeline};
+use crate::api::{Combine, CountBy, Quorum, Select};
+use crate::model::{
+    Fact, Flapping, Kind, Later, ObjectRef, Owner, SignedDuration, StatusReporting, Timeline,
+};
 
+mod combination;
 mod flapping;
 mod grouping;
 mod incremental;
@@ -32,7 +36,13 @@ fn kind(group: &str, kind: &str) -> Arc<Kind> {
 }
 
 fn verdict(health: Health, reason: &str, message: &str) -> Verdict {
-    Verdict { health, reason: reason.into(), message: message.into(), since: None, rule: "test".into() }
+    Verdict {
+        health,
+        reason: reason.to_owned().into(),
+        message: message.into(),
+        since: None,
+        rule: "test".into(),
+    }
 }
 
 /// A Deployment with the label of `identifiers`; its name is its uid.
@@ -55,6 +65,7 @@ fn object(name: &str, identifiers: &[&str], health: Health) -> Observation {
         version: None,
         informational: false,
         superseded: false,
+        facts: Vec::new(),
         generation: None,
     }
 }

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use addons_testbed::{Cluster, eventually};
+use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde_json::Value;
 
-use crate::support::{LONG, condition, health, stage, with};
+use crate::support::{LONG, addonctl, condition, health, stage, with};
 
 /// The goal for a rule to take effect is 2 s. A test on a busy machine fails only on what no such
 /// machine explains.
@@ -90,8 +91,8 @@ spec:
 ";
     let applied = Instant::now();
     cluster.apply(good).await.expect("a rule");
-    let said = [("health", "Degraded"), ("reason", "Grumpy")];
-    let status = with(cluster, "gizmo", &said).await;
+    let judged = [("health", "Degraded"), ("reason", "Grumpy")];
+    let status = with(cluster, "gizmo", &judged).await;
     let after = applied.elapsed();
     eprintln!("a rule took effect in the Addon {after:?} after it was sent");
     assert!(after < SOON, "{after:?}");
@@ -99,6 +100,25 @@ spec:
     let accepted = decided(cluster, "gizmos", "Accepted").await;
     let accepted = condition(&accepted["status"], "Accepted").clone();
     assert_eq!((&accepted["status"], &accepted["observedGeneration"]), (&"True".into(), &1.into()));
+
+    // Whoever computes it without the controller gets the same, with the right to read the rules.
+    let describe = ["describe", "gizmo", "--live"];
+    let (code, described, said) = addonctl(cluster.kubeconfig(), &describe).await;
+    assert_eq!(code, 0, "{said}");
+    assert!(described.contains("Degraded   Grumpy   Gizmo one"), "{described}");
+    let list = PolicyRule {
+        api_groups: Some(vec!["rules.example".to_owned()]),
+        resources: Some(vec!["gizmos".to_owned()]),
+        verbs: vec!["list".to_owned()],
+        ..PolicyRule::default()
+    };
+    let user = cluster.user("gizmo-reader", vec![list]).await.expect("a user");
+    let (_, described, said) = addonctl(user.kubeconfig(), &describe).await;
+    assert!(
+        said.starts_with("note: judged by the built-in rules only, StatusRules can't be read: "),
+        "{said}"
+    );
+    assert!(described.contains("Unknown "), "{described}");
 
     // What makes no sense is refused, and what was judged before is judged so still.
     let broken = "apiVersion: addons.x-k8s.io/v1alpha1
@@ -117,7 +137,7 @@ spec:
     assert_eq!(refused["status"], "False");
     let message = refused["message"].as_str().expect("a message");
     assert!(message.starts_with("rows[1].if[0].path: a path begins with spec, status"), "{message}");
-    with(cluster, "gizmo", &said).await;
+    with(cluster, "gizmo", &judged).await;
 
     let younger = good.replace("name: gizmos", "name: gizmos-younger");
     cluster.apply(&younger).await.expect("a rule");

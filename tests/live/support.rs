@@ -3,6 +3,7 @@
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
+    process::Command,
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -160,6 +161,16 @@ pub async fn with(cluster: &Cluster, name: &str, fields: &[(&str, &str)]) -> Val
 pub fn condition<'a>(status: &'a Value, kind: &str) -> &'a Value {
     let conditions = status["conditions"].as_array().expect("conditions");
     conditions.iter().find(|condition| condition["type"] == kind).expect(kind)
+}
+
+/// Runs `addonctl`; gives its exit code, what it printed and what it said besides.
+pub async fn addonctl(kubeconfig: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_addonctl"));
+    command.args(arguments).env("KUBECONFIG", kubeconfig).env("NO_COLOR", "1");
+    let output =
+        tokio::task::spawn_blocking(move || command.output()).await.expect("a thread").expect("addonctl");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
 }
 
 pub fn at_root(path: &str) -> String {

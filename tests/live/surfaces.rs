@@ -1,11 +1,9 @@
 //! What labelling objects makes of them, through every surface.
 
-use std::process::Command;
-
 use addons_testbed::{Failure, eventually};
 use serde_json::Value;
 
-use crate::support::{LONG, addon, condition, health, stage, with};
+use crate::support::{self, LONG, addon, condition, health, stage, with};
 
 /// A Deployment and a ConfigMap of the add-on `identifier`.
 fn web(namespace: &str, identifier: &str, label: &str) -> String {
@@ -31,12 +29,7 @@ spec:
 }
 
 async fn addonctl(arguments: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_addonctl"));
-    command.args(arguments).env("KUBECONFIG", stage().await.cluster.kubeconfig()).env("NO_COLOR", "1");
-    let output =
-        tokio::task::spawn_blocking(move || command.output()).await.expect("a thread").expect("addonctl");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+    support::addonctl(stage().await.cluster.kubeconfig(), arguments).await
 }
 
 #[tokio::test]

@@ -167,7 +167,7 @@ fn any_status() -> impl Strategy<Value = AddonStatus> {
         (text(), text(), text(), text(), option::of(text())),
         vec(any_condition(), 0..20),
         counts,
-        vec(fact, 0..80),
+        vec(fact, 0..140),
         vec(install, 0..120),
         components,
         any::<i32>(),
@@ -277,6 +277,21 @@ fn the_worst_are_kept_and_the_healthy_lose_their_conditions_first() {
     assert_eq!(fitted.omitted, 600);
     assert!(fitted.components[..100].iter().all(|c| c.name == "bad" && c.conditions.len() == 2));
     assert!(fitted.components[100..].iter().all(|c| c.name == "good" && c.conditions.is_empty()));
+}
+
+#[test]
+fn facts_that_do_not_fit_are_counted() {
+    let all = |count: usize, bytes: usize| -> Vec<Fact> {
+        (0..count).map(|n| Fact { name: format!("n{n}"), value: "x".repeat(bytes) }).collect()
+    };
+    assert_eq!(facts(&all(FACTS, 10)), all(FACTS, 10));
+    for (count, bytes) in [(FACTS + 1, 10), (60, 4000)] {
+        let kept = facts(&all(count, bytes));
+        let more = Fact { name: "...".into(), value: format!("and {} more", count + 1 - kept.len()) };
+        assert_eq!(kept.last(), Some(&more));
+        assert!(kept.len() <= FACTS && size(&kept) <= ALL_FACTS_BYTES);
+        assert_eq!(facts(&kept), kept);
+    }
 }
 
 #[test]

@@ -4,7 +4,11 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::{
     sync::{mpsc, watch},
@@ -56,6 +60,8 @@ pub(super) struct UserRules {
     held: BTreeMap<String, Registered>,
     register: Register,
     decided: Decided,
+    /// What fails in rules that are in force, by their names.
+    troubles: BTreeMap<String, String>,
     state: WatchState,
     listed: bool,
     /// Something changed that wasn't decided about.
@@ -71,6 +77,7 @@ impl UserRules {
             held: BTreeMap::new(),
             register: Register::default(),
             decided: Decided::default(),
+            troubles: BTreeMap::new(),
             state: WatchState::Syncing,
             listed: false,
             open: false,
@@ -107,7 +114,7 @@ impl UserRules {
                 self.held.clear();
                 self.open = true;
             }
-            self.open |= self.decided.in_force.iter().any(|rule| rule.switched_off().is_some());
+            self.look_for_trouble();
             if self.open && self.listed && self.not_before <= Instant::now() {
                 self.decide();
             }
@@ -172,11 +179,25 @@ impl UserRules {
         answered && !self.held.is_empty() && catalogue.is_some_and(is_unknown)
     }
 
+    /// Looks how expressions do: one that was switched off takes its rule out of force.
+    fn look_for_trouble(&mut self) {
+        for rule in &self.decided.in_force {
+            self.open |= rule.switched_off().is_some();
+            let Some(why) = rule.trouble() else { continue };
+            let before = self.troubles.insert(rule.name().to_owned(), why.clone());
+            if before.as_ref() != Some(&why) {
+                tracing::warn!(rule = rule.name(), %why, "an expression of a rule fails");
+            }
+        }
+    }
+
     fn decide(&mut self) {
         self.open = false;
         let before = std::mem::take(&mut self.decided);
         self.decided = self.register.decide(self.held.values());
         self.log(&before);
+        let names: BTreeSet<&str> = self.decided.in_force.iter().map(|rule| rule.name()).collect();
+        self.troubles.retain(|name, _| names.contains(name.as_str()));
         let changed = difference(&before.in_force, &self.decided.in_force);
         if !changed.is_empty() {
             let rules = Rules::with(self.decided.in_force.iter().cloned());

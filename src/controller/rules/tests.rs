@@ -117,6 +117,49 @@ async fn what_a_status_says_changes_no_rule() {
     assert!(Arc::ptr_eq(&before, &bench.live.shared().load_full()));
 }
 
+/// How gears are, by the rules that hold.
+fn judge_gears(live: &LiveRules) -> Vec<String> {
+    let rules = live.shared().load_full();
+    let kind = Kind { group: "lab.example".into(), kind: "Gear".into(), ..rule_kind() };
+    let kind = Arc::new(kind);
+    let verdict = |n: usize| {
+        let object = json!({"metadata": {"name": format!("g{n}")}, "status": {"zero": 0, "phase": "Ready"}});
+        let raw: crate::model::decode::Raw = serde_json::from_value(object).expect("an object");
+        let object = raw.into_object(Arc::clone(&kind)).expect("an object");
+        crate::health::judge(&object, &rules).timeline.first.health.to_string()
+    };
+    (0..30).map(verdict).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_that_keeps_failing_is_switched_off_and_says_so() {
+    let mut bench = Bench::new();
+    let failing = json!({
+        "metadata": {"name": "f", "uid": "f", "generation": 4},
+        "spec": {
+            "match": {"group": "lab.example", "kind": "Gear"},
+            "rows": [{"verdict": "Degraded", "when": "1 / status.zero == 1"}, {"verdict": "Suspended"}],
+        },
+    });
+    bench.list(&[read(&failing)]).await;
+    assert_eq!(bench.wished(QUIET).await.expect("wishes"), [in_force("f")]);
+    judge_gears(&bench.live);
+    assert_eq!(bench.wished(CHECK * 2).await.expect("wishes"), [("f".to_owned(), "SwitchedOff")]);
+    let message = bench.wishes.borrow()[0].acceptance.message().to_owned();
+    assert!(message.starts_with("rows[0].when: switched off after 20 failures in a row"), "{message}");
+    assert_eq!(bench.judging(), 0);
+    assert!(judge_gears(&bench.live).iter().all(|health| health == "Healthy"), "the built-in verdict stands");
+    assert_eq!(bench.wished(CHECK * 10).await, None, "it is told once");
+
+    // A new spec is tried.
+    let mut mended = failing;
+    mended["metadata"]["generation"] = 5.into();
+    mended["spec"]["rows"][0]["when"] = "status.zero == 0".into();
+    bench.say(RuleNews::Changed(Box::new(read(&mended)))).await;
+    assert_eq!(bench.wished(GAP * 2).await.expect("wishes"), [in_force("f")]);
+    assert_eq!(judge_gears(&bench.live)[0], "Degraded");
+}
+
 #[tokio::test(start_paused = true)]
 async fn changes_that_follow_each_other_take_effect_together() {
     let mut bench = Bench::new();

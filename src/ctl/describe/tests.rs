@@ -23,6 +23,7 @@ fn addon() -> Addon {
             ],
             "health": "Degraded", "reason": "ImagePullBackOff", "ready": "3/5", "version": "1.9.4",
             "message": format!("2 of 5 not healthy: Deployment ingress/controller: {image}; Service ingress/web: no address"),
+            "facts": [{"name": "leader", "value": "controller-7c9f"}, {"name": "url", "value": "https://a.example, https://b.example"}],
             "installs": [
                 {"name": "external", "health": "Degraded", "ready": "1/2"},
                 {"name": "internal", "health": "Healthy", "ready": "2/2"},
@@ -73,6 +74,10 @@ Ready:       3/5
 Since:       5d3h (2026-01-01T00:00:00Z)
 Version:     1.9.4
 Observed:    True (AllWatched)
+
+Facts:
+    leader: controller-7c9f
+    url: https://a.example, https://b.example
 
 Installs:
 INSTALL    HEALTH     READY

@@ -1,5 +1,7 @@
 //! Conditions by role. The order in which they stand never matters.
 
+use std::borrow::Cow;
+
 use super::{
     Evidence,
     roles::{Role, VETOES},
@@ -7,32 +9,42 @@ use super::{
 };
 use crate::{
     health::{Finding, conditions::Reading, dialect::Dialect},
-    model::{Condition, ConditionStatus, Health},
+    model::{ConditionStatus, Health},
 };
 
 /// What `conditions` (in order of type, each once) say together. `None` where none of them tells
 /// anything about health.
 pub(super) fn judge(conditions: &[Reading], dialect: &Dialect) -> Option<Evidence> {
     let (condition, finding) = decide(conditions, dialect)?;
-    Some(Evidence {
-        finding,
-        rule: format!("convention/condition-{}", condition.kind).into(),
-        generation: condition.observed_generation,
-    })
+    Some(Evidence { finding, rule: rule(&condition.kind), generation: condition.observed_generation })
+}
+
+/// The name of the rule; most objects speak by one of a few types.
+fn rule(kind: &str) -> Cow<'static, str> {
+    match kind {
+        "Ready" => "convention/condition-Ready".into(),
+        "Available" => "convention/condition-Available".into(),
+        "Accepted" => "convention/condition-Accepted".into(),
+        "Synced" => "convention/condition-Synced".into(),
+        other => format!("convention/condition-{other}").into(),
+    }
 }
 
 /// The first condition that reports a failure by itself: a negative one that is True.
-pub(in crate::health) fn failing<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<&'a Condition> {
+pub(in crate::health) fn failing<'a>(
+    conditions: &'a [Reading<'a>],
+    dialect: &Dialect,
+) -> Option<&'a Reading<'a>> {
     let fails = |reading: &&Reading| {
         !reading.mild
-            && reading.condition.status == ConditionStatus::True
-            && dialect.role(&reading.condition.kind) == Role::Negative
-            && dialect.tone(&reading.condition.reason) != Tone::Moving
+            && reading.status == ConditionStatus::True
+            && dialect.role(&reading.kind) == Role::Negative
+            && dialect.tone(&reading.reason) != Tone::Moving
     };
-    conditions.iter().find(fails).map(|reading| &reading.condition)
+    conditions.iter().find(fails)
 }
 
-fn decide<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<(&'a Condition, Finding)> {
+fn decide<'a>(conditions: &'a [Reading<'a>], dialect: &Dialect) -> Option<(&'a Reading<'a>, Finding)> {
     if let Some(condition) = failing(conditions, dialect) {
         return Some((condition, Finding::of(Health::Degraded, condition)));
     }
@@ -55,8 +67,8 @@ fn decide<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<(&'a Condi
 }
 
 /// The condition that speaks for the whole, with its rank: the first, or the first that denies it.
-fn summary<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<(usize, &'a Reading)> {
-    let ranked = |reading: &'_ Reading| match dialect.role(&reading.condition.kind) {
+fn summary<'a>(conditions: &'a [Reading<'a>], dialect: &Dialect) -> Option<(usize, &'a Reading<'a>)> {
+    let ranked = |reading: &'_ Reading| match dialect.role(&reading.kind) {
         Role::Summary(rank) => Some(rank),
         _ => None,
     };
@@ -66,31 +78,30 @@ fn summary<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<(usize, &
         return Some((rank, first));
     }
     let veto = all
-        .filter(|(rank, reading)| VETOES.contains(rank) && reading.condition.status == ConditionStatus::False)
+        .filter(|(rank, reading)| VETOES.contains(rank) && reading.status == ConditionStatus::False)
         .min_by_key(|(rank, _)| *rank);
     Some(veto.unwrap_or((rank, first)))
 }
 
 /// A condition that should hold and doesn't, for a reason that tells of a failure: the other half
 /// of pairs such as Ready and Synced.
-fn failing_witness<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<&'a Condition> {
+fn failing_witness<'a>(conditions: &'a [Reading<'a>], dialect: &Dialect) -> Option<&'a Reading<'a>> {
     let fails = |reading: &&Reading| {
         !reading.mild
-            && reading.condition.status == ConditionStatus::False
-            && matches!(dialect.role(&reading.condition.kind), Role::Summary(_) | Role::Positive)
-            && tone_of(&reading.condition, dialect) == Tone::Failing
+            && reading.status == ConditionStatus::False
+            && matches!(dialect.role(&reading.kind), Role::Summary(_) | Role::Positive)
+            && tone_of(reading, dialect) == Tone::Failing
     };
     // What speaks for the whole says it best.
     summary(conditions, dialect)
         .map(|(_, summary)| summary)
         .filter(fails)
         .or_else(|| conditions.iter().find(fails))
-        .map(|reading| &reading.condition)
 }
 
 /// A condition that tells of something under way.
-fn active<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<&'a Condition> {
-    let moves = |condition: &&Condition| {
+fn active<'a>(conditions: &'a [Reading<'a>], dialect: &Dialect) -> Option<&'a Reading<'a>> {
+    let moves = |condition: &&Reading| {
         condition.status == ConditionStatus::True
             && match dialect.role(&condition.kind) {
                 Role::Activity => dialect.tone(&condition.reason) != Tone::Done,
@@ -99,15 +110,15 @@ fn active<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<&'a Condit
                 _ => false,
             }
     };
-    conditions.iter().map(|reading| &reading.condition).find(moves)
+    conditions.iter().find(moves)
 }
 
 fn by_summary<'a>(
-    summary: &'a Reading,
-    active: Option<&'a Condition>,
+    summary: &'a Reading<'a>,
+    active: Option<&'a Reading<'a>>,
     dialect: &Dialect,
-) -> (&'a Condition, Finding) {
-    let condition = &summary.condition;
+) -> (&'a Reading<'a>, Finding) {
+    let condition = summary;
     let finding = match &condition.status {
         ConditionStatus::True => match active {
             Some(active) if dialect.role(&active.kind) != Role::Renewal => return (active, moving(active)),
@@ -133,15 +144,14 @@ fn by_summary<'a>(
     (condition, finding)
 }
 
-fn moving(condition: &Condition) -> Finding {
+fn moving(condition: &Reading) -> Finding {
     Finding::of(Health::Progressing, condition).overdue()
 }
 
 /// No condition speaks for the whole, but those that speak for parts do.
-fn all_good<'a>(conditions: &'a [Reading], dialect: &Dialect) -> Option<(&'a Condition, Finding)> {
+fn all_good<'a>(conditions: &'a [Reading<'a>], dialect: &Dialect) -> Option<(&'a Reading<'a>, Finding)> {
     let mut positive = conditions
         .iter()
-        .map(|reading| &reading.condition)
         .filter(|condition| dialect.role(&condition.kind) == Role::Positive && speaks(&condition.kind))
         .peekable();
     let first = *positive.peek()?;

@@ -48,7 +48,7 @@ fn failure(subject: Subject) -> Option<Finding> {
     let recorded = FAILURES.iter().find_map(|(reason, message)| {
         let (reason, message) = (subject.word(reason), subject.word(message));
         let empty = reason.is_empty() && message.is_empty();
-        (!empty).then(|| Finding::degraded(or(reason, "Failed")).message(message))
+        (!empty).then(|| Finding::told(Health::Degraded, or(reason, "Failed")).message(message))
     });
     recorded.or_else(|| {
         let first = subject.status("errors").as_array()?.first()?;
@@ -95,10 +95,9 @@ fn state(subject: Subject) -> Option<Finding> {
         })
         .min_by_key(|(health, _)| health.rank())?;
     let reason = subject.word("reason");
-    Some(
-        Finding::new(health, if health == Health::Healthy { word } else { or(reason, word) })
-            .message(subject.said()),
-    )
+    let finding = Finding::told(health, if health == Health::Healthy { word } else { or(reason, word) })
+        .message(subject.said());
+    Some(if health == Health::Progressing { finding.ages() } else { finding })
 }
 
 fn counters(subject: Subject) -> Option<Finding> {
@@ -108,7 +107,9 @@ fn counters(subject: Subject) -> Option<Finding> {
     Some(if ready >= asked {
         Finding::healthy("ReplicasReady").message(message)
     } else {
-        Finding::progressing("ReplicasUnavailable").message(message).then_degraded(subject.object.created)
+        let finding = Finding::progressing("ReplicasUnavailable").message(message);
+        // Where some are there, it may be that one restarts just now.
+        if ready == 0 { finding.then_degraded(subject.object.created) } else { finding.ages() }
     })
 }
 

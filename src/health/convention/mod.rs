@@ -82,12 +82,17 @@ pub(super) fn fresh(
     match observed.and_then(|observed| subject.lag_behind(observed)) {
         _ if finding.health == Health::Suspended => (finding, rule()),
         None => (finding, rule()),
-        Some(lag) if finding.health == Health::Degraded => {
-            let message = joined(&lag.message, &finding.message).into_owned();
-            (lag.message(message), "convention/generation".into())
-        }
-        Some(lag) => (lag, "convention/generation".into()),
+        Some(lag) => (behind(lag, &finding), "convention/generation".into()),
     }
+}
+
+/// The lag, with what failed at the older generation.
+fn behind(lag: Finding, finding: &Finding) -> Finding {
+    if finding.health != Health::Degraded {
+        return lag;
+    }
+    let message = joined(&lag.message, &finding.message).into_owned();
+    lag.message(message)
 }
 
 /// The best evidence there is: failures anywhere first, then conditions, then words and counters.
@@ -120,8 +125,8 @@ fn left_over(subject: Subject) -> Option<(Finding, Cow<'static, str>)> {
 fn seen_and_quiet(subject: Subject) -> bool {
     let told = |(field, _): (&String, &Value)| !matches!(field.as_str(), "observedGeneration" | "conditions");
     let idle = |reading: &Reading| {
-        matches!(subject.dialect.role(&reading.condition.kind), Role::Activity)
-            && reading.condition.status == ConditionStatus::False
+        matches!(subject.dialect.role(&reading.kind), Role::Activity)
+            && reading.status == ConditionStatus::False
     };
     generation(subject.status("observedGeneration")).is_some()
         && !subject.object.status.as_object().is_some_and(|status| status.iter().any(told))

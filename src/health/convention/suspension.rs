@@ -2,8 +2,8 @@ use serde_json::Value;
 
 use super::{roles::Role, words::Tone};
 use crate::{
-    health::{Finding, Subject, dialect::Dialect},
-    model::{Condition, ConditionStatus, Health},
+    health::{Finding, Subject, conditions::Reading, dialect::Dialect},
+    model::{ConditionStatus, Health},
 };
 
 /// Fields of a spec that stop the object where they are true.
@@ -39,19 +39,18 @@ fn by_spec(subject: Subject) -> Option<Finding> {
         .iter()
         .any(|(key, value)| value == "true" && ANNOTATIONS.iter().any(|end| key.ends_with(end)));
     (flag || annotated).then(|| {
-        let since = subject.conditions.iter().find_map(|reading| paused(&reading.condition, subject.dialect));
+        let since = subject.conditions.iter().find_map(|reading| paused(reading, subject.dialect));
         Finding::suspended("Suspended").since(since.and_then(|condition| condition.last_transition))
     })
 }
 
 fn by_condition(subject: Subject) -> Option<Finding> {
-    let condition =
-        subject.conditions.iter().find_map(|reading| paused(&reading.condition, subject.dialect))?;
+    let condition = subject.conditions.iter().find_map(|reading| paused(reading, subject.dialect))?;
     Some(Finding::of(Health::Suspended, condition))
 }
 
 /// The condition, where it says that the object was stopped.
-fn paused<'a>(condition: &'a Condition, dialect: &Dialect) -> Option<&'a Condition> {
+fn paused<'a>(condition: &'a Reading<'a>, dialect: &Dialect) -> Option<&'a Reading<'a>> {
     let stopped = match dialect.role(&condition.kind) {
         Role::Pause => condition.status == ConditionStatus::True,
         Role::Summary(_) => {

@@ -1,8 +1,8 @@
 //! What the words mean that controllers put into reasons and into fields such as `phase`.
 
 use crate::{
-    health::dialect::Dialect,
-    model::{Condition, Health},
+    health::{conditions::Reading, dialect::Dialect},
+    model::Health,
 };
 
 /// What a reason tells about a condition that isn't met.
@@ -116,7 +116,7 @@ const MOVING: &[&str] = &[
 ];
 
 /// What a condition that isn't met tells. Where the reason tells of no failure, the message may.
-pub(super) fn tone_of(condition: &Condition, dialect: &Dialect) -> Tone {
+pub(super) fn tone_of(condition: &Reading, dialect: &Dialect) -> Tone {
     let begins = |word: &str| {
         condition.message.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
     };

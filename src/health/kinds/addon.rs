@@ -11,7 +11,7 @@ pub(super) fn judge(subject: Subject) -> Finding {
         return subject.not_yet_observed();
     }
     let health = Health::parse(word);
-    Finding::new(health, if reason.is_empty() { word } else { reason })
+    Finding::told(health, if reason.is_empty() { word } else { reason })
         .message(subject.word("message"))
         .since(subject.changed(condition::READY))
 }

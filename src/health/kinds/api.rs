@@ -33,7 +33,7 @@ pub(super) fn service(subject: Subject) -> Finding {
     match subject.condition("Available") {
         Some(_) if subject.spec("service").is_null() => Finding::healthy("Local"),
         Some(available) => match subject.denies("Available") {
-            Some(_) if STARTING.contains(&available.reason.as_str()) => {
+            Some(_) if STARTING.contains(&&*available.reason) => {
                 Finding::of(Health::Progressing, available).overdue()
             }
             Some(_) => Finding::of(Health::Degraded, available),

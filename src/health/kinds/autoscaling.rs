@@ -1,7 +1,6 @@
-use std::borrow::Cow;
-
 use serde_json::Value;
 
+use super::counted;
 use crate::{
     health::{
         Finding, Subject, conditions,
@@ -14,24 +13,21 @@ use crate::{
 const V1_CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 
 pub(super) fn autoscaler(subject: Subject) -> Finding {
-    let readings = match subject.annotation(V1_CONDITIONS) {
-        Some(json) if subject.conditions.is_empty() => {
-            let value: Option<Value> = serde_json::from_str(json).ok();
-            Cow::Owned(conditions::read(value.as_ref()))
-        }
-        _ => Cow::Borrowed(subject.conditions),
-    };
-    let scaled = format!("{} replicas", subject.count("currentReplicas"));
-    if readings.is_empty() {
+    let annotated = subject.annotation(V1_CONDITIONS).filter(|_| subject.conditions.is_empty());
+    let annotated: Option<Value> = annotated.and_then(|json| serde_json::from_str(json).ok());
+    let readings = conditions::read(annotated.as_ref());
+    let subject = if readings.is_empty() { subject } else { Subject { conditions: &readings, ..subject } };
+    let scaled = counted(subject.count("currentReplicas"), "replicas");
+    if subject.conditions.is_empty() {
         return match subject.status("currentReplicas").is_null() {
             true => subject.not_yet_observed(),
             false => Finding::healthy("Scaled").message(scaled),
         };
     }
-    by_conditions(Subject { conditions: &readings, ..subject }, &scaled)
+    by_conditions(subject, scaled)
 }
 
-fn by_conditions(subject: Subject, scaled: &str) -> Finding {
+fn by_conditions(subject: Subject, scaled: String) -> Finding {
     for kind in ["AbleToScale", "ScalingActive"] {
         let Some(unmet) = subject.denies(kind) else { continue };
         return match tone(&unmet.reason) {

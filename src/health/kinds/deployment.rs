@@ -4,11 +4,12 @@ use super::replicas::Replicas;
 use crate::{
     health::{
         Finding, Subject,
+        conditions::Reading,
         convention::{Tone, tone},
         finding::joined,
         subject::int,
     },
-    model::{Condition, ConditionStatus, Health, SignedDuration, Timestamp, decode},
+    model::{ConditionStatus, Health, SignedDuration, Timestamp, decode},
 };
 
 /// The reason of the condition Progressing when a rollout has ended well.
@@ -62,10 +63,9 @@ pub(super) fn judge(subject: Subject) -> Finding {
 }
 
 /// What the Deployment itself reports as failed: pods that can't be made, a rollout out of time.
-fn failed(subject: Subject<'_>) -> Option<&Condition> {
-    let stalled = |progressing: &&Condition| {
-        progressing.reason.is_empty() || tone(&progressing.reason) == Tone::Failing
-    };
+fn failed<'a>(subject: Subject<'a>) -> Option<&'a Reading<'a>> {
+    let stalled =
+        |progressing: &&Reading| progressing.reason.is_empty() || tone(&progressing.reason) == Tone::Failing;
     subject.holds("ReplicaFailure").or_else(|| subject.denies("Progressing").filter(stalled))
 }
 
@@ -79,7 +79,8 @@ fn paused(subject: Subject, replicas: &Replicas) -> Finding {
             .message(format!("{}, and its rollout is paused", replicas.message()));
     }
     if replicas.available == 0 && replicas.desired > 0 {
-        return replicas.unavailable().prefixed("rollout paused").then_degraded(subject.object.created);
+        return Finding::degraded("ReplicasUnavailable")
+            .message(format!("{}, and its rollout is paused", replicas.message()));
     }
     let progressing = subject.condition("Progressing").filter(|p| p.status == ConditionStatus::Unknown);
     Finding::suspended("DeploymentPaused")
@@ -168,6 +169,10 @@ mod tests {
                 (
                     "{spec: {replicas: 2, paused: true}, status: {replicas: 2, updatedReplicas: 2, availableReplicas: 2}}",
                     "Suspended DeploymentPaused: rollout paused; 2 of 2 replicas available",
+                ),
+                (
+                    "{spec: {replicas: 2, paused: true}, status: {replicas: 2, updatedReplicas: 2}}",
+                    "Degraded ReplicasUnavailable: 0 of 2 replicas available, and its rollout is paused",
                 ),
                 (
                     "{spec: {replicas: 2, paused: true}, status: {replicas: 2, updatedReplicas: 2, conditions: [

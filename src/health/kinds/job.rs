@@ -1,5 +1,6 @@
 use serde_json::Value;
 
+use super::counted;
 use crate::{
     health::{Finding, Subject, subject::int},
     model::Health,
@@ -7,7 +8,7 @@ use crate::{
 
 pub(super) fn job(subject: Subject) -> Finding {
     if let Some(complete) = subject.holds("Complete") {
-        let done = format!("{} succeeded", subject.count("succeeded"));
+        let done = counted(subject.count("succeeded"), "succeeded");
         return Finding::healthy("Completed").message(done).since(complete.last_transition).superseded();
     }
     if let Some(failed) = subject.holds("Failed") {
@@ -28,7 +29,7 @@ pub(super) fn job(subject: Subject) -> Finding {
     let completions = int(subject.spec("completions"));
     if subject.count("active") == 0 && subject.count("succeeded") >= completions.unwrap_or(1) {
         // The condition follows in a moment, or this comes from a file that never had one.
-        return Finding::healthy("Completed").message(format!("{} succeeded", subject.count("succeeded")));
+        return Finding::healthy("Completed").message(counted(subject.count("succeeded"), "succeeded"));
     }
     let (active, failed) = (subject.count("active"), subject.count("failed"));
     if active == 0 && int(subject.spec("backoffLimit")).is_some_and(|limit| failed > limit) {

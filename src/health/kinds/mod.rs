@@ -19,8 +19,9 @@ mod request;
 mod statefulset;
 mod storage;
 
-use super::{Finding, Subject, convention};
-use crate::model::Condition;
+use std::fmt::Write;
+
+use super::{Finding, Subject, conditions::Reading, convention};
 
 /// How the objects of one kind are judged.
 #[derive(Debug)]
@@ -130,8 +131,16 @@ fn exists_rule(group: &str, kind: &str) -> Option<Rule> {
     exists::listed(group, kind).then_some(Rule { name: exists::RULE, judge: exists::judge })
 }
 
+/// `3 replicas`, in one piece: what `format!` begins with a number grows several times.
+fn counted(count: i64, what: &str) -> String {
+    let mut text = String::with_capacity(what.len().saturating_add(21));
+    // Writing to a String can't fail.
+    let _ = write!(text, "{count} {what}");
+    text
+}
+
 /// The first condition that reports a failure by itself.
-fn failing(subject: Subject<'_>) -> Option<&Condition> {
+fn failing<'a>(subject: Subject<'a>) -> Option<&'a Reading<'a>> {
     convention::failing_condition(subject.conditions, subject.dialect)
 }
 

@@ -30,14 +30,14 @@ pub(super) fn service(subject: Subject) -> Finding {
 /// what it will get.
 pub(super) fn ingress(subject: Subject) -> Finding {
     let created = subject.object.created;
-    let settled = Finding::healthy("Exists").message("no address published");
+    let settled = || Finding::healthy("Exists").message("no address published");
     match address(subject) {
         Some(address) => Finding::healthy("AddressAssigned").message(address),
         None if created.is_some() => Finding::progressing("AddressPending")
             .message("no address published yet")
             .since(created)
-            .then(created, settled),
-        None => settled,
+            .then(created, settled()),
+        None => settled(),
     }
 }
 

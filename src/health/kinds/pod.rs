@@ -12,7 +12,7 @@ pub(super) fn judge(subject: Subject) -> Finding {
         "Running" | "Pending" => alive(subject),
         "" if subject.status("conditions").is_null() => subject.not_yet_observed(),
         "" => alive(subject),
-        phase => Finding::new(Health::Unknown, or(subject.word("reason"), "PhaseUnknown"))
+        phase => Finding::told(Health::Unknown, or(subject.word("reason"), "PhaseUnknown"))
             .message(or(subject.word("message"), &format!("its phase is {phase}"))),
     }
 }
@@ -20,11 +20,13 @@ pub(super) fn judge(subject: Subject) -> Finding {
 fn failed(subject: Subject) -> Finding {
     let said = (subject.word("reason"), subject.word("message"));
     if said != ("", "") {
-        return Finding::degraded(or(said.0, "PodFailed")).message(said.1);
+        return Finding::told(Health::Degraded, or(said.0, "PodFailed")).message(said.1);
     }
     let ended = containers(subject).find_map(|container| Some((container.name, container.state.ended()?)));
     match ended.filter(|(_, ended)| ended.code != 0) {
-        Some((name, ended)) => Finding::degraded(or(ended.reason, "PodFailed")).message(ended.message(name)),
+        Some((name, ended)) => {
+            Finding::told(Health::Degraded, or(ended.reason, "PodFailed")).message(ended.message(name))
+        }
         None => Finding::degraded("PodFailed").message("ended in failure"),
     }
 }
@@ -51,9 +53,9 @@ fn alive(subject: Subject) -> Finding {
         // A gate is held by somebody on purpose, however long.
         return if unscheduled.reason == "SchedulingGated" { finding } else { finding.overdue() };
     }
-    let (reason, message) = ready.map_or(("", ""), |ready| (&ready.reason, &ready.message));
+    let (reason, message) = ready.map_or(("", ""), |ready| (&*ready.reason, &*ready.message));
     let message = joined(&ready_containers(subject), message).into_owned();
-    let finding = Finding::progressing(or(reason, "NotReady")).message(message);
+    let finding = Finding::told(Health::Progressing, or(reason, "NotReady")).message(message);
     finding.since(since.or(subject.object.created)).overdue()
 }
 
@@ -143,12 +145,12 @@ impl<'a> Container<'a> {
             if let Some(crash) = crash {
                 told = format!("{told}; last exit {} {}", crash.code, crash.reason);
             }
-            return Some(Finding::degraded(reason).message(told));
+            return Some(Finding::told(Health::Degraded, reason).message(told));
         }
         let crash = crash.filter(|_| !self.ready)?;
         let told = crash.message(self.name);
         let told = if self.restarts > 0 { format!("{told}; {} restarts", self.restarts) } else { told };
-        Some(Finding::degraded(or(crash.reason, "Error")).message(told))
+        Some(Finding::told(Health::Degraded, or(crash.reason, "Error")).message(told))
     }
 }
 

@@ -26,7 +26,7 @@ fn bound(subject: Subject) -> Finding {
         return Finding::of(Health::Degraded, failure);
     }
     if let Some(refused) = refused(subject) {
-        return Finding::degraded(refused).message("its volume stays as it is");
+        return Finding::told(Health::Degraded, refused).message("its volume stays as it is");
     }
     if let Some(adverse) = adverse(subject) {
         return adverse;
@@ -34,7 +34,7 @@ fn bound(subject: Subject) -> Finding {
     let bound = Finding::healthy("Bound");
     let changing = ["FileSystemResizePending", "Resizing", "ModifyingVolume"];
     match changing.iter().find_map(|kind| subject.holds(kind)) {
-        Some(changing) if !changing.message.is_empty() => bound.message(&changing.message),
+        Some(changing) if !changing.message.is_empty() => bound.message(&*changing.message),
         Some(changing) if changing.kind == "ModifyingVolume" => bound.message("being modified"),
         Some(_) => bound.message("being resized"),
         None => bound,
@@ -56,7 +56,7 @@ fn adverse(subject: Subject) -> Option<Finding> {
     let first = health.get("healthConditions")?.as_array()?.first()?;
     let field = |name: &str| first.get(name).and_then(Value::as_str).unwrap_or_default();
     let reason = if field("reason").is_empty() { field("status") } else { field("reason") };
-    let finding = Finding::degraded(reason).message(joined(field("status"), field("message")));
+    let finding = Finding::told(Health::Degraded, reason).message(joined(field("status"), field("message")));
     Some(finding.since(decode::time(health.get("lastTransitionTime"))))
 }
 
@@ -96,10 +96,12 @@ fn pending(subject: Subject) -> Finding {
 pub(super) fn volume(subject: Subject) -> Finding {
     let since = subject.time("lastPhaseTransitionTime");
     match subject.word("phase") {
-        phase @ ("Bound" | "Available" | "Released") => Finding::healthy(phase).since(since),
+        "Bound" => Finding::healthy("Bound").since(since),
+        "Available" => Finding::healthy("Available").since(since),
+        "Released" => Finding::healthy("Released").since(since),
         "Failed" => {
             let reason = subject.word("reason");
-            Finding::degraded(if reason.is_empty() { "Failed" } else { reason })
+            Finding::told(Health::Degraded, if reason.is_empty() { "Failed" } else { reason })
                 .message(subject.word("message"))
                 .since(since)
         }

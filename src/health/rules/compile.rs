@@ -11,7 +11,9 @@ use super::{
     path::Path,
 };
 use crate::{
-    api::{FactRule, Items, KindMatch, PhaseTable, Row, StatusRuleSpec, Suspension, Test},
+    api::{
+        Combine, FactRule, Identifier, Items, KindMatch, PhaseTable, Row, StatusRuleSpec, Suspension, Test,
+    },
     health::{
         convention::{Role, Tone, normal},
         dialect::{Dialect, ObservedGeneration},
@@ -82,8 +84,21 @@ impl Rule {
             },
             facts,
             causes: spec.causes.clone(),
-            combine: spec.combine.clone(),
+            combine: spec.combine.as_ref().map(combine).transpose()?,
         })
+    }
+}
+
+fn combine(combine: &Combine) -> Outcome<Combine> {
+    if let Some(identifier) = combine.identifiers.iter().find(|text| Identifier::new(text).is_none()) {
+        return fault("combine.identifiers", format!("{identifier:?} can't be the name part of a label"));
+    }
+    if combine.quorums.is_empty() && combine.informational.is_empty() {
+        return fault("combine", "has either quorums or informational components");
+    }
+    match combine.quorums.iter().position(|quorum| quorum.at_least == 0) {
+        Some(n) => fault(format!("combine.quorums[{n}].atLeast"), "is at least 1"),
+        None => Ok(combine.clone()),
     }
 }
 
@@ -261,7 +276,18 @@ fn expression(source: &str, at: &str) -> Outcome<Program> {
     Program::compile(source).or_else(|error| fault(at, error.to_string()))
 }
 
+/// How many bytes the name of a fact has at most.
+const FACT_NAME_BYTES: usize = 64;
+
 fn fact(rule: &FactRule, at: &str) -> Outcome<Fact> {
+    let name = &rule.name;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let begins_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if !begins_well || !name.chars().all(is_plain) || name.len() > FACT_NAME_BYTES {
+        let message =
+            format!("{name:?} isn't a name: up to {FACT_NAME_BYTES} letters, digits, -, _, . and /");
+        return fault(format!("{at}.name"), message);
+    }
     let from = match (&rule.at, &rule.value) {
         (Some(text), None) => From::Path(path(text, &format!("{at}.at"))?),
         (None, Some(source)) => From::Expression(expression(source, &format!("{at}.value"))?),

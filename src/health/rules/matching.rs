@@ -5,10 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::path::{Path, Scope};
-use crate::{
-    health::{conditions, conditions::Reading, subject::int},
-    model::Condition,
-};
+use crate::health::{conditions, conditions::Reading, subject::int};
 
 /// A test, ready to be made.
 #[derive(Debug)]
@@ -59,38 +56,42 @@ pub(super) enum Number {
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub(super) scope: Scope<'a>,
-    pub(super) conditions: &'a [Reading],
+    pub(super) conditions: &'a [Reading<'a>],
 }
 
 /// What a test that holds has found, for the verdict to say.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Hit {
-    pub(super) condition: Option<Condition>,
+pub(super) struct Hit<'a> {
+    pub(super) condition: Option<Reading<'a>>,
     pub(super) word: Option<String>,
 }
 
-impl Hit {
+impl Hit<'_> {
     /// What was found first counts.
     fn or(self, other: Self) -> Self {
         Self { condition: self.condition.or(other.condition), word: self.word.or(other.word) }
     }
+
+    fn into_owned(self) -> Hit<'static> {
+        Hit { condition: self.condition.map(Reading::into_owned), word: self.word }
+    }
 }
 
 /// Whether all checks hold, and what they found.
-pub(super) fn all(checks: &[Check], view: View<'_>) -> Option<Hit> {
+pub(super) fn all<'a>(checks: &[Check], view: View<'a>) -> Option<Hit<'a>> {
     checks.iter().try_fold(Hit::default(), |hit, check| Some(hit.or(check.holds(view)?)))
 }
 
 impl Check {
-    fn holds(&self, view: View<'_>) -> Option<Hit> {
+    fn holds<'a>(&self, view: View<'a>) -> Option<Hit<'a>> {
         match self {
             Self::Condition { kind, statuses, reasons, reasons_not, messages } => {
-                let reading = view.conditions.iter().find(|reading| reading.condition.kind == *kind)?;
-                let condition = &reading.condition;
+                let reading = view.conditions.iter().find(|reading| reading.kind == *kind)?;
+                let condition = reading;
                 let status = condition.status.as_str();
                 let fits = statuses.iter().any(|wanted| wanted.eq_ignore_ascii_case(status))
-                    && (reasons.is_empty() || reasons.contains(&condition.reason))
-                    && !reasons_not.contains(&condition.reason)
+                    && (reasons.is_empty() || reasons.iter().any(|reason| *reason == condition.reason))
+                    && !reasons_not.iter().any(|reason| *reason == condition.reason)
                     && (messages.is_empty() || contains(&condition.message, messages));
                 fits.then(|| Hit { condition: Some(condition.clone()), word: None })
             }
@@ -119,9 +120,9 @@ impl Check {
     }
 }
 
-fn in_item(checks: &[Check], item: &Value) -> Option<Hit> {
+fn in_item(checks: &[Check], item: &Value) -> Option<Hit<'static>> {
     let conditions = conditions::read(item.get("conditions"));
-    all(checks, View { scope: Scope::Item(item), conditions: &conditions })
+    all(checks, View { scope: Scope::Item(item), conditions: &conditions }).map(Hit::into_owned)
 }
 
 fn items(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {

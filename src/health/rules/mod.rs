@@ -19,6 +19,7 @@ mod verdicts;
 
 use std::{
     collections::HashMap,
+    fmt,
     sync::{Arc, LazyLock, PoisonError, RwLock},
     time::Duration,
 };
@@ -151,23 +152,42 @@ impl Rule {
         self.programs().next().is_some()
     }
 
-    /// Why one of its expressions was switched off.
+    /// Why one of its expressions was switched off, with the place. It has no answers any more.
     pub fn switched_off(&self) -> Option<String> {
-        self.trouble()
+        let mut programs = self.programs();
+        programs.find_map(|(place, program)| Some(format!("{place}: {}", program.switched_off()?)))
     }
 
-    /// Why one of its expressions was switched off.
+    /// How one of its expressions failed first, and on which object, with the place.
     pub fn trouble(&self) -> Option<String> {
-        self.programs().find_map(Program::trouble)
+        let mut programs = self.programs();
+        programs.find_map(|(place, program)| Some(format!("{place}: {}", program.trouble()?)))
     }
 
-    fn programs(&self) -> impl Iterator<Item = &Program> {
-        let rows = self.verdicts.rows.iter().filter_map(|row| row.when.as_ref());
-        let facts = self.facts.iter().filter_map(|fact| match &fact.from {
-            From::Expression(program) => Some(program),
+    /// Its expressions, with their places in the spec.
+    fn programs(&self) -> impl Iterator<Item = (Place, &Program)> {
+        let rows = self.verdicts.rows.iter().enumerate();
+        let rows = rows.filter_map(|(n, row)| Some((Place::Row(n), row.when.as_ref()?)));
+        let facts = self.facts.iter().enumerate().filter_map(|(n, fact)| match &fact.from {
+            From::Expression(program) => Some((Place::Fact(n), program)),
             From::Path(_) => None,
         });
         rows.chain(facts)
+    }
+}
+
+/// Where an expression stands.
+enum Place {
+    Row(usize),
+    Fact(usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Row(n) => write!(f, "rows[{n}].when"),
+            Self::Fact(n) => write!(f, "facts[{n}].value"),
+        }
     }
 }
 
@@ -233,6 +253,8 @@ pub struct KindRules {
     own: Vec<Arc<Rule>>,
     native: Option<kinds::Rule>,
     suspension: bool,
+    /// Whether it is known that objects of the kind tell how they are.
+    tells: bool,
     patience: Option<Patience>,
 }
 
@@ -285,7 +307,9 @@ impl Rules {
         let (users, own) = (self.users.of(group, kind), self.own.of(group, kind));
         let first = || users.iter().chain(&own);
         let found = Arc::new(KindRules {
-            suspension: first().next().is_none_or(|rule| rule.verdicts.suspension),
+            // A rule that only extracts facts leaves the verdict alone.
+            suspension: first().find(|rule| rule.judges()).is_none_or(|rule| rule.verdicts.suspension),
+            tells: !own.is_empty() || users.iter().any(|rule| rule.judges()),
             patience: first().find_map(|rule| rule.verdicts.patience),
             native: kinds::rule(group, kind),
             users,

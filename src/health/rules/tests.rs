@@ -233,7 +233,7 @@ fn an_expression_says_what_tests_cannot() {
             ),
             (
                 "{status: {note: {urgent: 1}, conditions: [{type: Ready, status: 'True', reason: Else}]}}",
-                "Healthy Else",
+                "Healthy",
             ),
             ("{}", "Progressing NotYetObserved"),
         ],
@@ -256,7 +256,7 @@ fn an_expression_that_fails_on_all_is_switched_off_and_the_rest_stands() {
         assert_eq!(verdict.health, Health::Healthy);
     }
     let why = rule.switched_off().expect("it failed on all");
-    assert!(why.contains("20 failures in a row, the last on Widget x: can't add"), "{why}");
+    assert!(why.contains("20 failures in a row, the last: can't add a text and a whole number"), "{why}");
 }
 
 #[test]
@@ -264,12 +264,26 @@ fn facts_are_read() {
     let rules = rules(
         "- match: {group: acme.test, kind: Widget}
   facts: [{name: url, at: status.url}, {name: size, at: spec.size}, {name: none, at: status.none}, {name: all, at: status},
-  {name: sum, value: 'spec.size + 1'}, {name: gone, value: status.none.x}]",
+    {name: sum, value: 'spec.size + 1'}, {name: gone, value: status.none.x}]",
     );
     let object = json!({"apiVersion": "acme.test/v1", "kind": "Widget", "metadata": {"name": "x"}, "spec": {"size": 3}, "status": {"url": "http://x\u{1b}"}});
     let facts = judge(&object_of(&object, StatusReporting::Unsaid), &rules).facts;
     let facts: Vec<_> = facts.iter().map(|fact| format!("{}={}", fact.name, fact.value)).collect();
     assert_eq!(facts, ["url=http://x\u{fffd}", "size=3", "sum=4"]);
+}
+
+#[test]
+fn a_rule_that_only_extracts_facts_leaves_the_verdict_alone() {
+    for kind in ["{group: acme.test, kind: Widget}", "{group: cert-manager.io, kind: Certificate}"] {
+        let rules = rules(&format!("- match: {kind}\n  facts: [{{name: mood, at: status.mood}}]"));
+        for object in [
+            "{apiVersion: acme.test/v1, kind: Widget, metadata: {name: x}, status: {mood: good}}",
+            "{apiVersion: acme.test/v1, kind: Widget, metadata: {name: x}}",
+            "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: x}, spec: {suspend: true}}",
+        ] {
+            assert_eq!(verdict(&rules, object), verdict(&Rules::builtin(), object), "{kind} {object}");
+        }
+    }
 }
 
 #[test]
@@ -297,6 +311,10 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         ),
         ("conditions: {summary: [A], neutral: [A]}", "conditions: the type \"A\" stands there twice"),
         ("facts: [{name: a}]", "facts[0]: has either a path"),
+        ("facts: [{name: '...', at: status.a}]", "facts[0].name: \"...\" isn't a name"),
+        ("combine: {identifiers: [a b]}", "combine.identifiers: \"a b\" can't be"),
+        ("combine: {identifiers: [a]}", "combine: has either"),
+        ("combine: {identifiers: [a], quorums: [{atLeast: 0}]}", "combine.quorums[0].atLeast: is at least 1"),
         ("causes: [{at: nowhere}]", "causes[0].at: a path begins with"),
         ("observedGeneration: x", "observedGeneration: a path begins with"),
     ] {

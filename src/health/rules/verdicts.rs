@@ -61,7 +61,7 @@ impl KindRules {
         if let Some(decided) = self.own.iter().find_map(|rule| rule.decide(subject)) {
             return decided;
         }
-        if self.all().next().is_none() {
+        if !self.tells {
             return convention::judge(subject);
         }
         // Of a kind that is known to tell, silence is that of a controller that hasn't got there yet.
@@ -150,7 +150,7 @@ impl Decision {
         let generation = condition.as_ref().and_then(|condition| condition.observed_generation);
         let mut finding = match (&condition, &word) {
             (Some(condition), _) => Finding::of(self.health, condition),
-            (None, Some(word)) => Finding::new(self.health, word),
+            (None, Some(word)) => Finding::told(self.health, word),
             (None, None) => Finding::new(self.health, self.health.as_str()),
         };
         if let Some(reason) = &self.reason {
@@ -182,7 +182,7 @@ impl Table {
         let spelled = normal(&word);
         let listed = self.words.iter().find(|(own, _)| *own == spelled).map(|(_, health)| *health);
         let health = listed.or(self.others).or_else(|| state(&word))?;
-        let finding = Finding::new(health, &word);
+        let finding = Finding::told(health, &word);
         let finding = match self.message_at.iter().find_map(|path| said(path, subject)) {
             Some(said) => finding.message(said),
             None => finding.message(subject.said()),

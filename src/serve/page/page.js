@@ -171,6 +171,8 @@
         why.push(element("div", "cause", name, ...because(cause)));
       }
       if (component.importance === "informational") why.push(element("div", "message", "Informational: doesn't count"));
+      if (component.importance === "spare") why.push(element("div", "message", "Spare: enough others are healthy"));
+      if (component.flapping) why.push(element("div", "message", `Flapping: ${component.flapping.changes} changes until ${component.flapping.last}`));
       why.push(more(component));
       return [
         cell("health-cell", "Health", healthBadge(component.health)),

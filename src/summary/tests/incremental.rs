@@ -12,6 +12,7 @@ enum Step {
     Remove(usize, usize),
     Relist(usize, Vec<Observation>),
     Gap(usize, bool),
+    Combine(Vec<Combine>),
     Link(usize, Option<usize>),
     Wait(i64),
 }
@@ -71,6 +72,27 @@ fn observations(kind: usize) -> impl Strategy<Value = Observation> {
         )
 }
 
+fn selects() -> impl Strategy<Value = Select> {
+    let kind = prop::option::of((0..KINDS.len()).prop_map(|kind| KINDS[kind].1.to_owned()));
+    let names = prop::collection::vec((0..UIDS).prop_map(|uid| format!("{uid}*")), 0..3);
+    (kind, names).prop_map(|(kind, names)| Select { kind, names, ..Select::default() })
+}
+
+fn combines() -> impl Strategy<Value = Combine> {
+    let quorums = (selects(), any::<bool>(), 1..4u32).prop_map(|(select, installs, at_least)| {
+        let by = if installs { CountBy::Install } else { CountBy::Component };
+        Quorum { select, by, at_least, name: None }
+    });
+    let identifiers = prop::collection::vec(prop::sample::select(IDENTIFIERS.to_vec()), 1..3);
+    (identifiers, prop::collection::vec(quorums, 0..3), prop::collection::vec(selects(), 0..2)).prop_map(
+        |(identifiers, quorums, informational)| Combine {
+            identifiers: identifiers.into_iter().map(str::to_owned).collect(),
+            quorums,
+            informational,
+        },
+    )
+}
+
 fn patience() -> impl Strategy<Value = SignedDuration> {
     (1..60i64).prop_map(SignedDuration::from_secs)
 }
@@ -91,6 +113,7 @@ fn steps() -> impl Strategy<Value = Step> {
             prop::collection::vec(observations(kind), 0..5).prop_map(move |all| Step::Relist(kind, all))
         }),
         1 => (kind, any::<bool>()).prop_map(|(kind, on)| Step::Gap(kind, on)),
+        1 => prop::collection::vec(combines(), 0..3).prop_map(Step::Combine),
         // The two last numbers stand for objects that never carry a label; any may lose its own.
         2 => (0..UIDS + 2, prop::option::of(0..UIDS + 2)).prop_map(|(uid, by)| Step::Link(uid, by)),
         4 => (1..60i64).prop_map(Step::Wait),
@@ -105,6 +128,7 @@ struct Truth {
     links: BTreeMap<String, String>,
     gaps: BTreeMap<GroupKind, String>,
     histories: BTreeMap<String, History>,
+    combinations: BTreeMap<Identifier, Combination>,
     now: i64,
 }
 
@@ -162,6 +186,10 @@ impl Truth {
                 } else {
                     self.gaps.remove(&group_kind(kind));
                 }
+            }
+            Step::Combine(rules) => {
+                self.combinations = Combination::of(&rules);
+                index.set_combinations(self.combinations.clone());
             }
             Step::Link(uid, by) => {
                 // The index takes an answer only to what it asked: it forgets links without use.
@@ -234,6 +262,7 @@ impl Truth {
     ) -> BTreeMap<Identifier, Summary> {
         let now = at(self.now);
         let mut index = Index::default();
+        index.set_combinations(self.combinations.clone());
         let mut remembered: BTreeMap<Box<str>, Remembered> = BTreeMap::new();
         for (identifier, summary) in written {
             for component in &summary.status.components {
@@ -282,6 +311,7 @@ impl Truth {
             observations: self.objects.values().cloned().collect(),
             links: self.links.iter().map(|(a, b)| (a.as_str().into(), b.as_str().into())).collect(),
             gaps: self.gaps.clone(),
+            combinations: self.combinations.clone(),
             pasts: self
                 .histories
                 .iter()

@@ -108,6 +108,37 @@ fn versions_that_differ_are_listed() {
 }
 
 #[test]
+fn facts_are_merged_by_name() {
+    let with = |name: &str, facts: &[(&str, &str)]| {
+        let mut object = object(name, &["a"], Health::Healthy);
+        object.facts = facts.iter().map(|(n, v)| Fact { name: (*n).into(), value: (*v).into() }).collect();
+        object
+    };
+    let facts = |objects: Vec<Observation>| {
+        let facts = one(census(objects)).facts;
+        facts.into_iter().map(|fact| format!("{}={}", fact.name, fact.value)).collect::<Vec<_>>()
+    };
+    let objects = vec![
+        with("x", &[("url", "https://x"), ("leader", "b")]),
+        with("y", &[("leader", "a"), ("size", "3")]),
+        with("z", &[("leader", "b"), ("size", "3")]),
+    ];
+    let expected = ["leader=a, b", "size=3", "url=https://x"];
+    assert_eq!(facts(objects.clone()), expected);
+    assert_eq!(facts(objects.into_iter().rev().collect()), expected);
+
+    let long: Vec<Observation> =
+        (0..9).map(|n| with(&n.to_string(), &[("x", &n.to_string().repeat(200))])).collect();
+    let said = facts(long).remove(0);
+    assert!(said.len() == "x=".len() + 1024 && said.ends_with("..."), "{said}");
+
+    let names: Vec<String> = (0..200).map(|n| format!("n{n:03}")).collect();
+    let many: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1")).collect();
+    let said = facts(vec![with("many", &many)]);
+    assert_eq!((said.len(), said[126].as_str(), said[127].as_str()), (128, "n126=1", "...=and 73 more"));
+}
+
+#[test]
 fn a_verdict_changes_when_its_patience_ends() {
     let mut slow = object("slow", &["a"], Health::Progressing);
     slow.timeline.later = Some(Box::new(Later {

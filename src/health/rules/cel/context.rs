@@ -73,8 +73,7 @@ fn is_current(subject: Subject) -> bool {
     if matches!(subject.dialect.generation, ObservedGeneration::Nowhere) {
         return true;
     }
-    let conditions = subject.conditions.iter().map(|reading| reading.condition.observed_generation);
-    let mut seen = conditions.flatten().peekable();
+    let mut seen = subject.conditions.iter().filter_map(|reading| reading.observed_generation).peekable();
     let current = |seen: i64| subject.lag_behind(seen).is_none();
     match seen.peek() {
         Some(_) => seen.all(current),

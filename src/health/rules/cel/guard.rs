@@ -10,8 +10,8 @@ use std::{
 
 use super::EvalError;
 
-/// What one evaluation may take. The bound on its work keeps it far below that, so that only what that
-/// bound doesn't know is met here. It is the one place where the time of day plays a part in health.
+/// What one evaluation may take. The bound on its work keeps it below that on any machine that isn't
+/// busy with something else.
 const BUDGET: Duration = Duration::from_millis(20);
 
 /// How many evaluations in a row must take longer: one may have met a busy machine.
@@ -25,6 +25,8 @@ const FAULTS: u32 = 20;
 pub(super) struct Guard {
     overruns: AtomicU32,
     faults: AtomicU32,
+    /// The first fault, and on which object.
+    fault: OnceLock<String>,
     off: OnceLock<String>,
 }
 
@@ -35,38 +37,37 @@ impl Guard {
     }
 
     /// Notes what an evaluation on the object named `on` took, and its error.
-    pub(super) fn note(&self, took: Duration, error: Option<&EvalError>, on: impl Fn() -> String) {
-        if in_a_row(&self.faults, error.is_some()) >= FAULTS
-            && let Some(error) = error
-        {
-            let on = on();
-            self.off.get_or_init(|| {
-                format!("switched off after {FAULTS} failures in a row, the last on {on}: {error}")
-            });
+    pub(super) fn note(&self, took: Duration, error: Option<&EvalError>, on: impl FnOnce() -> String) {
+        match error {
+            None => self.faults.store(0, Ordering::Relaxed),
+            Some(error) => {
+                self.fault.get_or_init(|| format!("{}: {error}", on()));
+                if self.faults.fetch_add(1, Ordering::Relaxed) + 1 >= FAULTS {
+                    self.off.get_or_init(|| {
+                        format!("switched off after {FAULTS} failures in a row, the last: {error}")
+                    });
+                }
+            }
         }
-        if in_a_row(&self.overruns, took > BUDGET) >= OVERRUNS {
-            let (on, took, budget) = (on(), took.as_millis(), BUDGET.as_millis());
+        if took <= BUDGET {
+            self.overruns.store(0, Ordering::Relaxed);
+        } else if self.overruns.fetch_add(1, Ordering::Relaxed) + 1 >= OVERRUNS {
+            let (took, budget) = (took.as_millis(), BUDGET.as_millis());
             self.off.get_or_init(|| {
-                format!(
-                    "switched off after taking longer than {budget} ms {OVERRUNS} times in a row, the last time {took} ms on {on}"
-                )
+                format!("switched off after taking longer than {budget} ms {OVERRUNS} times in a row, the last: {took} ms")
             });
         }
     }
 
     /// Why the expression is switched off.
-    pub(super) fn off(&self) -> Option<&str> {
+    pub(super) fn switched_off(&self) -> Option<&str> {
         self.off.get().map(String::as_str)
     }
-}
 
-/// How many times in a row something happened, with this time.
-fn in_a_row(count: &AtomicU32, happened: bool) -> u32 {
-    if happened {
-        return count.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+    /// Why the expression is switched off, or how it failed first.
+    pub(super) fn trouble(&self) -> Option<&str> {
+        self.switched_off().or_else(|| self.fault.get().map(String::as_str))
     }
-    count.store(0, Ordering::Relaxed);
-    0
 }
 
 #[cfg(test)]
@@ -91,30 +92,30 @@ mod tests {
             (1..OVERRUNS).for_each(|_| guard.note(SLOW, None, widget));
             guard.note(QUICK, None, widget);
         }
-        assert_eq!((guard.admit(), guard.off()), (Ok(()), None));
+        assert_eq!((guard.admit(), guard.trouble()), (Ok(()), None));
     }
 
     #[test]
     fn what_is_slow_every_time_is_switched_off_for_good() {
         let guard = Guard::default();
         (0..OVERRUNS).for_each(|_| guard.note(SLOW, None, widget));
-        let why = "switched off after taking longer than 20 ms 5 times in a row, the last time 21 ms on Widget lab/w";
+        let why = "switched off after taking longer than 20 ms 5 times in a row, the last: 21 ms";
         assert_eq!(guard.admit(), Err(EvalError::SwitchedOff(why.into())));
         guard.note(QUICK, None, widget);
-        assert_eq!(guard.off(), Some(why));
+        assert_eq!(guard.trouble(), Some(why));
     }
 
     #[test]
-    fn what_fails_on_some_objects_goes_on_and_what_fails_on_all_does_not() {
+    fn a_failure_is_told_and_many_in_a_row_switch_off() {
         let guard = Guard::default();
         for _ in 0..10 {
             (1..FAULTS).for_each(|_| guard.note(QUICK, Some(&fault()), widget));
-            guard.note(QUICK, None, widget);
+            guard.note(QUICK, None, || "Widget lab/other".into());
         }
-        assert_eq!((guard.admit(), guard.off()), (Ok(()), None));
+        assert_eq!((guard.admit(), guard.trouble()), (Ok(()), Some("Widget lab/w: division by zero")));
         (0..FAULTS).for_each(|_| guard.note(QUICK, Some(&fault()), widget));
-        let why = "switched off after 20 failures in a row, the last on Widget lab/w: division by zero";
+        let why = "switched off after 20 failures in a row, the last: division by zero";
         assert_eq!(guard.admit(), Err(EvalError::SwitchedOff(why.into())));
-        assert_eq!(guard.off(), Some(why));
+        assert_eq!(guard.trouble(), Some(why));
     }
 }

@@ -50,7 +50,7 @@ use self::{
     pattern::Pattern,
     source::Source,
 };
-use crate::health::subject::Subject;
+use crate::{health::subject::Subject, model::text};
 
 /// Why an expression isn't accepted, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -113,13 +113,13 @@ impl Program {
         })
     }
 
-    /// What the expression says of the object, as it stands there; `None` where it asks for something
-    /// that isn't there.
+    /// What the expression says of the object, cleaned, and cut where it is long; `None` where it asks
+    /// for something that isn't there.
     pub(crate) fn text(&self, subject: Subject) -> Result<Option<String>, EvalError> {
         self.evaluate(subject, |answer| {
             let Some(value) = answer else { return Ok(None) };
             let words = match value.get_type().kind() {
-                Kind::String => value.downcast_ref::<CelString>().map(|text| text.inner().to_owned()),
+                Kind::String => value.downcast_ref::<CelString>().map(|text| text::message(text.inner())),
                 Kind::Int => value.downcast_ref::<CelInt>().map(|int| int.inner().to_string()),
                 Kind::UInt => value.downcast_ref::<CelUInt>().map(|large| large.inner().to_string()),
                 Kind::Double => value.downcast_ref::<CelDouble>().map(|float| float.inner().to_string()),
@@ -132,9 +132,15 @@ impl Program {
         })
     }
 
-    /// Why the expression is switched off, where it is.
-    pub(crate) fn trouble(&self) -> Option<String> {
-        self.guard.off().map(str::to_owned)
+    /// Why it is switched off.
+    pub(crate) fn switched_off(&self) -> Option<&str> {
+        self.guard.switched_off()
+    }
+
+    /// What is wrong with the expression, as seen so far: that it is switched off, or how it failed
+    /// first.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.guard.trouble()
     }
 
     fn evaluate<T>(

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::meter::{ENTRIES, Excess, Meter, TEXT_BYTES};
 use crate::{
     health::conditions::Reading,
-    model::{Condition, Object, Timestamp},
+    model::{Object, Timestamp},
 };
 
 /// A list or a map that an expression sees.
@@ -36,9 +36,9 @@ pub(super) enum What<'a> {
     Pairs(&'a [(String, String)]),
     Metadata(&'a Object),
     /// One condition; none has empty fields.
-    Condition(Option<&'a Condition>),
+    Condition(Option<&'a Reading<'a>>),
     /// All conditions, by type: each type has one.
-    Conditions(&'a [Reading]),
+    Conditions(&'a [Reading<'a>]),
 }
 
 /// The fields of `metadata`.
@@ -102,7 +102,7 @@ impl<'a> View<'a> {
             What::Pairs(pairs) => pairs.iter().map(|(key, _)| key.as_str()).collect(),
             What::Metadata(_) => METADATA.to_vec(),
             What::Condition(_) => CONDITION.to_vec(),
-            What::Conditions(readings) => readings.iter().map(|reading| &*reading.condition.kind).collect(),
+            What::Conditions(readings) => readings.iter().map(|reading| &*reading.kind).collect(),
         }
     }
 
@@ -117,7 +117,7 @@ impl<'a> View<'a> {
                 _ => METADATA.contains(&key),
             },
             What::Condition(condition) => condition.is_some() && CONDITION.contains(&key),
-            What::Conditions(readings) => readings.iter().any(|reading| reading.condition.kind == key),
+            What::Conditions(readings) => readings.iter().any(|reading| reading.kind == key),
         }
     }
 
@@ -136,7 +136,7 @@ impl<'a> View<'a> {
             What::Metadata(object) => metadata(object, key, meter),
             What::Condition(condition) => self::condition(condition, key, meter),
             What::Conditions(readings) => {
-                let found = readings.iter().map(|reading| &reading.condition).find(|c| c.kind == key);
+                let found = readings.iter().find(|reading| reading.kind == key);
                 Ok(Some(View::boxed(What::Condition(found), meter)))
             }
         }
@@ -177,11 +177,11 @@ fn metadata<'a>(
 }
 
 fn condition<'a>(
-    condition: Option<&'a Condition>,
+    condition: Option<&'a Reading<'a>>,
     key: &str,
     meter: &'a Meter,
 ) -> Result<Option<Box<dyn Val + 'a>>, ExecutionError> {
-    let word = |word: fn(&Condition) -> &str| text(condition.map_or("", word), meter).map(Some);
+    let word = |word: fn(&'a Reading<'a>) -> &'a str| text(condition.map_or("", word), meter).map(Some);
     match key {
         "type" => word(|condition| &condition.kind),
         "status" => word(|condition| condition.status.as_str()),

@@ -169,6 +169,14 @@ fn facts() {
 }
 
 #[test]
+fn a_fact_is_cleaned_and_cut() {
+    let dirty = "{status: {a: \"x\\e[2J\\ny\"}}";
+    assert_eq!(text(dirty, "status.a").unwrap().as_deref(), Some("x\u{fffd}[2J y"));
+    let long = format!("{{status: {{a: {}}}}}", "x".repeat(2000));
+    assert_eq!(text(&long, "status.a").unwrap().map(|text| text.len()), Some(512));
+}
+
+#[test]
 fn what_cannot_be_done_is_said_in_plain_words() {
     for (expression, expected) in [
         ("status.phase", "it gives a text, not true or false"),
