@@ -219,7 +219,7 @@ impl Index {
             .filter_map(|key| {
                 let state = self.state(&key, now);
                 let is_news = self.illnesses.tell(&key, &state);
-                is_news.then(|| match state {
+                is_news.then_some(match state {
                     State::Ill(illness) => (key, Some(illness)),
                     State::Well | State::Unseen => (key, None),
                 })

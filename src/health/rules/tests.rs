@@ -325,7 +325,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     }
     for (text, expected) in [
         ("- {match: {group: A}}", "is no API group"),
-        ("- {match: {group: a, kind: b}}", "is no kind"),
+        ("- {match: {group: a, kind: b/c}}", "is no kind"),
         ("- {deadline: 1m}", "match: says for which kinds"),
     ] {
         let error = read_text("test.yaml", text).expect(text)[0].compile().expect_err(text).to_string();
