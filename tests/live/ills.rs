@@ -99,7 +99,7 @@ metadata: {{name: load, namespace: {namespace}, labels: {{addons.x-k8s.io/ill-jo
 spec:
   backoffLimit: 0
   template:
-    metadata: {{annotations: {{testbed.addons.x-k8s.io/fail: Error}}}}
+    metadata: {{labels: {{pod-container-running-failed.stage.kwok.x-k8s.io: 'true'}}}}
     spec: {{restartPolicy: Never, containers: [{{name: load, image: 'registry.example/load:1'}}]}}
 "
     );
