@@ -180,7 +180,17 @@ fn reference(component: &ComponentStatus) -> ObjectRef {
 /// A component as the add-on counts it, with what lies below.
 fn component_branch(component: &ComponentStatus, found: Found, colour: bool) -> Branch {
     let object = reference(component);
-    let state = state(&component.health, &component.reason, colour);
+    // Computed from files or live, a component doesn't know yet what its own pods know.
+    let blamed = match &found {
+        Found::Step(step) if Health::parse(&component.health) == Health::Progressing => {
+            step.explanation().evidence
+        }
+        _ => None,
+    };
+    let state = match &blamed {
+        Some(verdict) => state(verdict.health.as_str(), &verdict.reason, colour),
+        None => state(&component.health, &component.reason, colour),
+    };
     let mut branch = Branch {
         head: format!("{object}: {state} [{}]", component.rule),
         notes: note(&component.message),

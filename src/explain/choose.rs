@@ -43,8 +43,8 @@ impl Candidate {
         let health = verdict.health;
         match self.bond {
             Bond::Through => true,
-            Bond::Made | Bond::Needs => is_ill(health) || is_stuck(verdict),
-            Bond::Refers | Bond::Mentions => {
+            Bond::Made | Bond::Needs | Bond::Mentions => is_ill(health) || is_stuck(verdict),
+            Bond::Refers => {
                 let is_enough = above != Health::Degraded || health == Health::Degraded;
                 (is_ill(health) && is_enough) || is_stuck(verdict)
             }

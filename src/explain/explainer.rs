@@ -91,7 +91,8 @@ impl Explainer {
         let (rules, answers) = (self.rules.load_full(), self.explained.clone());
         tokio::spawn(async move {
             let explanation = match explain_by_name(&server, &look.object, &rules, Limits::BEST).await {
-                Ok(Some(step)) if step.has_failed() => None,
+                // What was found counts, even where something else could not be looked at.
+                Ok(Some(step)) if step.has_failed() && step.below.is_empty() => None,
                 Ok(Some(step)) => Some(step.explanation()),
                 Ok(None) => Some(Explanation::default()),
                 Err(Refusal::Failed { what, why }) => {

@@ -61,7 +61,7 @@ pub(super) enum Bond {
     Needs,
     /// It refers to them: they explain it, but one that only moves doesn't explain one that fails.
     Refers,
-    /// It mentions them: the same, and that there are none means nothing.
+    /// It mentions them: they explain it whenever they aren't well, and that there are none means nothing.
     Mentions,
     /// It stands for what lies behind them, however they are themselves.
     Through,

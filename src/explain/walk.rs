@@ -167,6 +167,7 @@ impl<S: Source> Walk<'_, S> {
                     Err(refusal) => self.refused(refusal, step),
                 }
             }
+            Target::Many(_) if !self.may_look(step) => None,
             Target::Many(listing) => match self.source.list(listing).await {
                 Ok(Part { items, more }) => {
                     if more {

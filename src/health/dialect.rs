@@ -6,7 +6,7 @@ use super::{
 };
 
 /// What a kind means by its condition types and reasons, where that isn't what they mean everywhere.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Dialect {
     pub(super) roles: Vec<(Cow<'static, str>, Role)>,
     /// Every type without a role here is neutral.
@@ -18,7 +18,7 @@ pub(super) struct Dialect {
 }
 
 /// Where a status says which generation it is of.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) enum ObservedGeneration {
     /// In `observedGeneration`.
     #[default]
@@ -30,15 +30,6 @@ pub(super) enum ObservedGeneration {
 }
 
 impl Dialect {
-    /// The one that says nothing special.
-    pub(super) const COMMON: Self = Self {
-        roles: Vec::new(),
-        only: false,
-        tones: Vec::new(),
-        others_failing: false,
-        generation: ObservedGeneration::Common,
-    };
-
     /// Whether it says anything about conditions.
     pub(super) fn speaks(&self) -> bool {
         self.only || self.others_failing || !(self.roles.is_empty() && self.tones.is_empty())

@@ -43,9 +43,16 @@ impl Illnesses {
         before.as_ref() != self.explanations.get(key)
     }
 
+    /// Takes in what explained an object before the start. Whether it still is ill is to be seen.
+    pub(super) fn recall(&mut self, key: &Key, explanation: Explanation) {
+        self.explain(key, explanation);
+        self.touched.insert(Key::clone(key));
+    }
+
     /// Notes that an object changed, and is `observation` now.
     pub(super) fn changed(&mut self, key: &Key, observation: &Observation) {
-        if self.told.contains(key) || observation.may_be_ill() {
+        // What explained it may have been kept while nobody could tell how it is.
+        if self.told.contains(key) || self.explanations.contains_key(key) || observation.may_be_ill() {
             self.touched.insert(Key::clone(key));
         }
     }

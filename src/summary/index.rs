@@ -196,7 +196,7 @@ impl Index {
             && self.objects.get(key).is_some()
             && !self.illnesses.explanations().contains_key(key)
         {
-            self.illnesses.explain(key, explanation);
+            self.illnesses.recall(key, explanation);
             self.dirty.extend(self.objects.identifiers(key));
         }
     }

@@ -79,7 +79,7 @@ impl Rule {
                 phases,
                 dialect: dialect(spec)?,
                 empty: spec.empty.map(Into::into),
-                suspension: spec.suspension.unwrap_or_default() == Suspension::Common,
+                suspension: spec.suspension.map(|suspension| suspension == Suspension::Common),
                 patience: spec.deadline.as_deref().map(|text| patience(text, "deadline")).transpose()?,
             },
             facts,

@@ -83,6 +83,15 @@ pub(super) fn all<'a>(checks: &[Check], view: View<'a>) -> Option<Hit<'a>> {
 }
 
 impl Check {
+    /// Whether it looks at conditions of the same item.
+    fn asks_conditions(&self) -> bool {
+        match self {
+            Self::Condition { .. } => true,
+            Self::Field { .. } | Self::Some { .. } | Self::Every { .. } => false,
+            Self::Any(checks) | Self::None(checks) => checks.iter().any(Self::asks_conditions),
+        }
+    }
+
     fn holds<'a>(&self, view: View<'a>) -> Option<Hit<'a>> {
         match self {
             Self::Condition { kind, statuses, reasons, reasons_not, messages } => {
@@ -121,14 +130,15 @@ impl Check {
 }
 
 fn in_item(checks: &[Check], item: &Value) -> Option<Hit<'static>> {
-    let conditions = conditions::read(item.get("conditions"));
+    let asks = checks.iter().any(Check::asks_conditions);
+    let conditions = conditions::read(item.get("conditions").filter(|_| asks));
     all(checks, View { scope: Scope::Item(item), conditions: &conditions }).map(Hit::into_owned)
 }
 
 fn items(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     match value {
-        Value::Array(items) => Box::new(items.iter()),
-        Value::Object(fields) => Box::new(fields.values()),
+        Value::Array(items) => Box::new(items.iter().take(ITEMS)),
+        Value::Object(fields) => Box::new(fields.values().take(ITEMS)),
         _ => Box::new(std::iter::empty()),
     }
 }
@@ -193,7 +203,11 @@ fn equal(value: &Value, wanted: &Value) -> bool {
     }
 }
 
+/// The most of a text that is searched, in bytes, and of the items of a list that are tested.
+const SEARCHED: usize = 4096;
+const ITEMS: usize = 1000;
+
 fn contains(text: &str, parts: &[String]) -> bool {
-    let text = text.to_lowercase();
+    let text = crate::model::text::cut(text, SEARCHED).to_lowercase();
     parts.iter().any(|part| text.contains(part.as_str()))
 }

@@ -33,7 +33,10 @@ pub use read::{
 pub use registered::Registered;
 
 use self::{cel::Program, matching::Check, path::Path};
-use super::{dialect::Dialect, kinds};
+use super::{
+    dialect::{Dialect, ObservedGeneration},
+    kinds,
+};
 use crate::{
     api::{CauseRule, Combine},
     model::Health,
@@ -67,7 +70,7 @@ struct Verdicts {
     dialect: Dialect,
     empty: Option<Health>,
     /// Whether the flags that stop objects of many kinds count.
-    suspension: bool,
+    suspension: Option<bool>,
     patience: Option<Patience>,
 }
 
@@ -134,7 +137,7 @@ impl Rule {
     pub fn judges(&self) -> bool {
         let Verdicts { rows, phases, empty, suspension, patience, .. } = &self.verdicts;
         let judges = !(rows.is_empty() && phases.is_empty()) || empty.is_some() || patience.is_some();
-        self.target.is_some() && (judges || !suspension || self.verdicts.has_dialect())
+        self.target.is_some() && (judges || suspension.is_some() || self.verdicts.has_dialect())
     }
 
     /// The groups and kinds that it is for, as they are written; without a kind it is every one of
@@ -152,6 +155,12 @@ impl Rule {
     /// Whether it has expressions, which may be switched off.
     pub fn has_expressions(&self) -> bool {
         self.programs().next().is_some()
+    }
+
+    /// Whether it says how objects of the kind tell how they are.
+    fn tells(&self) -> bool {
+        let Verdicts { rows, phases, dialect, empty, .. } = &self.verdicts;
+        !(rows.is_empty() && phases.is_empty() && empty.is_none()) || dialect.speaks()
     }
 
     /// Why one of its expressions was switched off, with the place. It has no answers any more.
@@ -254,6 +263,7 @@ pub struct KindRules {
     users: Vec<Arc<Rule>>,
     own: Vec<Arc<Rule>>,
     native: Option<kinds::Rule>,
+    dialect: Dialect,
     suspension: bool,
     /// Whether it is known that objects of the kind tell how they are.
     tells: bool,
@@ -308,10 +318,16 @@ impl Rules {
         drop(read);
         let (users, own) = (self.users.of(group, kind), self.own.of(group, kind));
         let first = || users.iter().chain(&own);
+        let speaking = first().map(|rule| &rule.verdicts.dialect).find(|dialect| dialect.speaks());
+        let mut generations = first().map(|rule| &rule.verdicts.dialect.generation);
+        let generation = generations.find(|seen| !matches!(seen, ObservedGeneration::Common)).cloned();
         let found = Arc::new(KindRules {
-            // A rule that only extracts facts leaves the verdict alone.
-            suspension: first().find(|rule| rule.judges()).is_none_or(|rule| rule.verdicts.suspension),
-            tells: !own.is_empty() || users.iter().any(|rule| rule.judges()),
+            dialect: Dialect {
+                generation: generation.unwrap_or_default(),
+                ..speaking.cloned().unwrap_or_default()
+            },
+            suspension: first().find_map(|rule| rule.verdicts.suspension).unwrap_or(true),
+            tells: !own.is_empty() || users.iter().any(|rule| rule.tells()),
             patience: first().find_map(|rule| rule.verdicts.patience),
             native: kinds::rule(group, kind),
             users,

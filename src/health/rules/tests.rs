@@ -187,6 +187,24 @@ fn deadlines_are_those_of_the_rule() {
 }
 
 #[test]
+fn a_rule_takes_over_only_what_it_says() {
+    let rules = rules(
+        "- {match: {group: batch, kind: Job}, conditions: {neutral: [Odd]}}
+- {match: {group: acme.test, kind: Late}, deadline: 3h}
+- match: {group: acme.test, kind: Torn}
+  rows: [{verdict: Degraded, when: 'status.size + 1 > 2'}, {verdict: Healthy}]",
+    );
+    let of = |object: &str| verdict(&rules, object).health;
+    let job = "{apiVersion: batch/v1, kind: Job, metadata: {name: x}, spec: {suspend: true}, status: {conditions: [{type: Odd, status: 'True'}]}}";
+    assert_eq!(of(job), Health::Suspended);
+    let late = "{apiVersion: acme.test/v1, kind: Late, metadata: {name: x}, status: {gibberish: 1}}";
+    assert_eq!(of(late), Health::Unknown);
+    // An expression that has no answer leaves the object to what is known without the rule.
+    let torn = "{apiVersion: acme.test/v1, kind: Torn, metadata: {name: x}, status: {size: many, conditions: [{type: Ready, status: 'False', reason: Failed}]}}";
+    assert_eq!(verdict(&rules, torn).rule, "convention/condition-Ready");
+}
+
+#[test]
 fn the_deadline_of_a_row_goes_before_that_of_its_rule() {
     let object = json!({"apiVersion": "acme.test/v1", "kind": "Widget", "metadata": {"name": "x"},
         "status": {"phase": "Slow", "since": "2025-03-01T10:00:00Z"}});

@@ -6,6 +6,7 @@ use k8s_openapi::jiff::SignedDuration;
 
 use super::{
     Decision, From, KindRules, Patience, Rule, Table,
+    cel::EvalError,
     matching::{self, Hit, View},
     path::{Path, Scope},
 };
@@ -28,8 +29,7 @@ type Named = (Finding, Cow<'static, str>);
 impl KindRules {
     /// What the kind means by its conditions.
     pub(in crate::health) fn dialect(&self) -> &Dialect {
-        static COMMON: Dialect = Dialect::COMMON;
-        self.all().find(|rule| rule.verdicts.has_dialect()).map_or(&COMMON, |rule| &rule.verdicts.dialect)
+        &self.dialect
     }
 
     /// Judges an object: deletion, the rules of users, what is known of built-in kinds, the built-in
@@ -46,16 +46,16 @@ impl KindRules {
     }
 
     fn health(&self, subject: Subject) -> Named {
-        let stopped = self.native.is_none() && self.suspension;
+        let native =
+            self.native.as_ref().filter(|_| !self.users.iter().any(|rule| rule.verdicts.dialect.speaks()));
+        let stopped = native.is_none() && self.suspension;
         if let Some(suspended) = stopped.then(|| convention::suspended(subject)).flatten() {
             return suspended;
         }
         if let Some(decided) = self.users.iter().find_map(|rule| rule.decide(subject)) {
             return decided;
         }
-        if let Some(native) = &self.native
-            && !self.users.iter().any(|rule| rule.verdicts.dialect.speaks())
-        {
+        if let Some(native) = native {
             return ((native.judge)(subject), native.name.into());
         }
         if let Some(decided) = self.own.iter().find_map(|rule| rule.decide(subject)) {
@@ -95,7 +95,9 @@ fn silent(subject: Subject, empty: Option<Health>) -> Named {
     match empty {
         Some(Health::Healthy) => (Finding::healthy("Exists"), RULE.into()),
         None | Some(Health::Progressing) if subject.object.reference.kind.status != StatusReporting::No => {
-            (subject.not_yet_observed(), RULE.into())
+            let silence =
+                if subject.unreported() { "no status reported yet" } else { "its status tells nothing yet" };
+            (subject.not_yet_observed().message(silence), RULE.into())
         }
         None => (Finding::healthy("Exists"), RULE.into()),
         Some(health) => {
@@ -114,10 +116,13 @@ impl super::Verdicts {
 impl Rule {
     /// The verdict of the first row that decides, or of the words of state.
     fn decide(&self, subject: Subject) -> Option<Named> {
-        let row = self.verdicts.rows.iter().enumerate().find_map(|(n, row)| Some((n, row.decide(subject)?)));
-        if let Some((n, (finding, generation))) = row {
-            let name = || format!("{}#{}", self.name, n + 1).into();
-            return Some(convention::fresh(subject, finding, generation, name));
+        for (n, row) in self.verdicts.rows.iter().enumerate() {
+            // A row that can't be told might have decided: those below it must not, and the object is
+            // judged without this rule.
+            if let Some((finding, generation)) = row.decide(subject).ok()? {
+                let name = || format!("{}#{}", self.name, n + 1).into();
+                return Some(convention::fresh(subject, finding, generation, name));
+            }
         }
         if subject.unreported() {
             return None;
@@ -133,16 +138,16 @@ impl Rule {
 }
 
 impl Decision {
-    fn decide(&self, subject: Subject) -> Option<(Finding, Option<i64>)> {
+    /// What the row says, where it decides.
+    fn decide(&self, subject: Subject) -> Result<Option<(Finding, Option<i64>)>, EvalError> {
         let view = View { scope: Scope::Object(subject.object), conditions: subject.conditions };
-        let hit = matching::all(&self.checks, view)?;
-        // An expression that fails decides nothing: what it was to judge is judged without it.
+        let Some(hit) = matching::all(&self.checks, view) else { return Ok(None) };
         if let Some(when) = &self.when
-            && !when.holds(subject).unwrap_or(false)
+            && !when.holds(subject)?
         {
-            return None;
+            return Ok(None);
         }
-        Some(self.finding(subject, hit))
+        Ok(Some(self.finding(subject, hit)))
     }
 
     fn finding(&self, subject: Subject, hit: Hit) -> (Finding, Option<i64>) {

@@ -24,7 +24,7 @@ fn with<T>(mut rest: Value, ask: impl FnOnce(Subject) -> T) -> T {
     rest["metadata"]["namespace"] = "lab".into();
     let object = object_of(&rest, StatusReporting::Unsaid);
     let readings = conditions::read(object.status.get("conditions"));
-    ask(Subject { object: &object, conditions: &readings, dialect: &Dialect::COMMON })
+    ask(Subject { object: &object, conditions: &readings, dialect: &Dialect::default() })
 }
 
 fn program(expression: &str) -> Program {
