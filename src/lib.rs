@@ -5,7 +5,7 @@
 //! list; a room uses those above it, never those below:
 //!
 //! - [`model`]: the plain values that everything else speaks in.
-//! - [`api`]: the `Addon` resource, labels, names and bounds.
+//! - [`api`]: the `Addon` and `StatusRule` resources, labels, names and bounds.
 //! - [`metrics`]: what the rooms below count for operators.
 //! - [`health`]: from one object to its verdict.
 //! - [`summary`]: from components to the status of an add-on, incrementally.

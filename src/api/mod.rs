@@ -1,4 +1,4 @@
-//! The `Addon` resource, labels, names and bounds.
+//! The `Addon` and `StatusRule` resources, labels, names and bounds.
 
 mod addon;
 pub mod bounds;

@@ -21,10 +21,11 @@ use super::{
 use crate::{
     api::{Addon, AddonStatus, Identifier},
     discover::Catalogue,
+    explain::{Explained, Explainer},
     model::Timestamp,
     publish::{self, Command, Seen},
     serve::{Pulse, Readiness},
-    summary::{Board, Change, Index, KindCoverage, Remembered, Summary, WatchState},
+    summary::{Board, Change, Combination, Illness, Index, KindCoverage, Remembered, Summary, WatchState},
     watch::{News, Report, Turns, addon_kind},
 };
 
@@ -49,7 +50,10 @@ pub(super) struct Inputs {
     pub(super) reports: mpsc::Receiver<Report>,
     pub(super) addons: mpsc::Receiver<AddonNews>,
     pub(super) owners: mpsc::Receiver<Found>,
+    pub(super) explained: mpsc::Receiver<Explained>,
     pub(super) catalogue: watch::Receiver<Option<Arc<Catalogue>>>,
+    /// How the components of add-ons combine, by the rules of users.
+    pub(super) combinations: watch::Receiver<Arc<BTreeMap<Identifier, Combination>>>,
 }
 
 /// What the engine tells.
@@ -57,6 +61,7 @@ pub(super) struct Outputs {
     pub(super) board: Arc<Board>,
     pub(super) publisher: mpsc::Sender<Command>,
     pub(super) owners: OwnerSearch,
+    pub(super) explainer: Explainer,
     /// Those of the watch of the `Addon` objects.
     pub(super) addon_turns: Turns,
     pub(super) pulse: Pulse,
@@ -78,6 +83,8 @@ pub(super) struct Engine {
     covered: bool,
     /// When what is remembered of kinds that aren't followed is settled next.
     settle_at: Option<Instant>,
+    /// When a component that is ill is looked at next.
+    explain_at: Option<Instant>,
 }
 
 /// How far the start is.
@@ -105,6 +112,7 @@ impl Engine {
             vanishing: BTreeMap::new(),
             covered: false,
             settle_at: None,
+            explain_at: None,
         }
     }
 
@@ -124,12 +132,19 @@ impl Engine {
                 }
                 Some(news) = from.addons.recv() => self.addons(news).await,
                 Some(found) = from.owners.recv() => self.found(&found),
+                Some(explained) = from.explained.recv() => self.explained(explained),
                 Ok(()) = from.catalogue.changed() => {
                     self.settle_at = Some(Instant::now());
                     // Their CustomResourceDefinition may have come.
                     self.out.addon_turns.hurry();
                 }
+                Ok(()) = from.combinations.changed() => from.combinations.mark_changed(),
                 () = tokio::time::sleep_until(wake) => {}
+            }
+            // Whatever was heard, nothing is shown without them.
+            if from.combinations.has_changed().unwrap_or_default() {
+                let combinations = Arc::clone(&from.combinations.borrow_and_update());
+                self.index.set_combinations(BTreeMap::clone(&combinations));
             }
             // Not marked as seen here: its change is heard above.
             let catalogue = from.catalogue.borrow().clone();
@@ -137,6 +152,7 @@ impl Engine {
             if self.stage == Stage::Settled {
                 self.look_for_owners();
                 self.flush().await;
+                self.look_for_causes();
             }
         }
     }
@@ -155,6 +171,7 @@ impl Engine {
             Stage::Settled => {
                 wakes.extend(until_due);
                 wakes.extend(self.settle_at);
+                wakes.extend(self.explain_at);
                 if self.memory.is_known() {
                     wakes.extend(self.vanishing.values().min());
                 }
@@ -283,6 +300,22 @@ impl Engine {
         for (owner, namespace) in self.index.take_unknown_owners() {
             self.out.owners.search(owner, namespace);
         }
+    }
+
+    fn explained(&mut self, explained: Explained) {
+        if let Some((key, explanation)) = self.out.explainer.take(explained) {
+            self.index.explain(&key, explanation);
+        }
+    }
+
+    fn look_for_causes(&mut self) {
+        for (key, illness) in self.index.take_illnesses(Timestamp::now()) {
+            match illness {
+                Some(Illness { object, verdict }) => self.out.explainer.ill(&key, object, &verdict),
+                None => self.out.explainer.well(&key),
+            }
+        }
+        self.explain_at = self.out.explainer.advance();
     }
 
     /// Goes through the stages of the start.

@@ -1,7 +1,8 @@
 //! The rooms wired into `addon-controller`.
 //!
 //! Watches report to the engine, which owns the index. What follows is shown on the board, where
-//! HTTP reads it, and handed to the publisher, which writes it to the API server.
+//! HTTP reads it, and handed to the publisher, which writes it to the API server. The rules of users
+//! are followed apart: what they change is judged anew.
 
 mod addons;
 mod engine;
@@ -35,6 +36,7 @@ pub use self::{log::init as init_log, options::Options};
 use crate::{
     connect,
     discover::Selection,
+    explain::Explainer,
     metrics::Metrics,
     publish::{Limits, Publisher, RuleStatuses},
     serve::{self, Listen, Pulse, Readiness},
@@ -108,9 +110,11 @@ impl Controller {
         let (report, reports) = mpsc::channel(QUEUE);
         let (addon_news, addons) = mpsc::channel(QUEUE);
         let (found, owners) = mpsc::channel(QUEUE);
+        let (explain, explained) = mpsc::channel(QUEUE);
         let (commands, commanded) = mpsc::channel(QUEUE);
         let (rule_news, rules_seen) = mpsc::channel(QUEUE);
         let (wishes, wished) = watch::channel(Arc::default());
+        let (combine, combinations) = watch::channel(Arc::default());
         let (discovered, catalogue) = watch::channel(None);
 
         let state = serve::State::new(Arc::clone(&board), &metrics, pulse.clone(), readiness.clone());
@@ -132,16 +136,31 @@ impl Controller {
         let feed = Feed::new(client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind));
         let rule_turns = Turns::new(1);
         let reading = follow(feed, RuleReader::default(), rule_news, rule_turns.clone(), stop.clone());
-        let outputs = RuleOutputs { live: rules, wishes, turns: rule_turns, metrics: metrics.clone() };
+        let explainer = Explainer::new(client.clone(), catalogue.clone(), rules.shared(), explain);
+        let outputs = RuleOutputs {
+            live: rules,
+            combinations: combine,
+            wishes,
+            turns: rule_turns,
+            metrics: metrics.clone(),
+        };
         let from = RuleInputs { news: rules_seen, catalogue: catalogue.clone() };
         let ruling = UserRules::new(outputs).run(from, stop.clone());
         let telling = RuleStatuses::new(client.clone()).run(wished, stop.clone());
 
         let owner_search = OwnerSearch::new(client.clone(), catalogue.clone(), found);
-        let outputs =
-            Outputs { board, publisher: commands, owners: owner_search, addon_turns, pulse, readiness };
+        let outputs = Outputs {
+            board,
+            publisher: commands,
+            owners: owner_search,
+            explainer,
+            addon_turns,
+            pulse,
+            readiness,
+        };
         let engine = Engine::new(outputs, options.removal_grace);
-        let computing = engine.run(Inputs { reports, addons, owners, catalogue }, stop.clone());
+        let inputs = Inputs { reports, addons, owners, explained, catalogue, combinations };
+        let computing = engine.run(inputs, stop.clone());
 
         let count = move |result| metrics.status_write(result);
         let publishing =

@@ -1,10 +1,16 @@
 //! The engine with scripted inputs, under paused time.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
-use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{Client, client::Body};
+use serde_json::{Value, json};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, timeout_at},
@@ -19,10 +25,12 @@ use super::{
 use crate::{
     api::{Addon, AddonSpec, AddonStatus, ComponentStatus, Counts, Identifier, object_name},
     discover::{Catalogue, ResourceName},
+    explain::Explainer,
+    health::{Rules, SharedRules},
     model::{Health, Kind, ObjectRef, SignedDuration, StatusReporting, Timestamp, Verdict},
     publish::{Command, MANAGED_BY, MANAGER, Seen},
     serve::{Pulse, Readiness},
-    summary::{Board, Membership, Observation, Summary, WatchState},
+    summary::{Board, Combination, Membership, Observation, Summary, WatchState},
     watch::{News, Report, Turns},
 };
 
@@ -35,33 +43,63 @@ struct Bench {
     reports: mpsc::Sender<Report>,
     addons: mpsc::Sender<AddonNews>,
     catalogue: watch::Sender<Option<Arc<Catalogue>>>,
+    combine: watch::Sender<Arc<BTreeMap<Identifier, Combination>>>,
     commands: mpsc::Receiver<Command>,
     board: Arc<Board>,
+    asked: Arc<Mutex<Vec<String>>>,
     started: Instant,
 }
 
+/// The answer of an API server to a path with its query.
+type Answer = fn(&str) -> Option<Value>;
+
 impl Bench {
+    /// An API server that knows nothing.
     fn new() -> Self {
+        Self::asking(|_| None)
+    }
+
+    fn asking(answer: Answer) -> Self {
         let (reports, from_reports) = mpsc::channel(64);
         let (addons, from_addons) = mpsc::channel(64);
         let (found, owners) = mpsc::channel(64);
+        let (explain, explained) = mpsc::channel(64);
         let (catalogue, discovered) = watch::channel(None);
         let (publisher, commands) = mpsc::channel(64);
         let board = Arc::new(Board::default());
-        let nowhere = tower::service_fn(|_: http::Request<Body>| async {
-            Ok::<_, Infallible>(http::Response::builder().status(404).body(Body::empty()).unwrap())
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = Arc::clone(&asked);
+        let server = tower::service_fn(move |request: http::Request<Body>| {
+            let path = request.uri().to_string();
+            let response = match answer(&path) {
+                Some(json) => http::Response::new(Body::from(json.to_string().into_bytes())),
+                None => http::Response::builder().status(404).body(Body::empty()).unwrap(),
+            };
+            seen.lock().unwrap().push(path);
+            async { Ok::<_, Infallible>(response) }
         });
+        let client = Client::new(server, "default");
+        let rules = SharedRules::new(Rules::builtin().into());
         let outputs = Outputs {
             board: Arc::clone(&board),
             publisher,
-            owners: OwnerSearch::new(Client::new(nowhere, "default"), discovered.clone(), found),
+            owners: OwnerSearch::new(client.clone(), discovered.clone(), found),
+            explainer: Explainer::new(client, discovered.clone(), rules, explain),
             addon_turns: Turns::new(1),
             pulse: Pulse::default(),
             readiness: Readiness::waiting_for(READY_WHEN, "a test"),
         };
-        let inputs = Inputs { reports: from_reports, addons: from_addons, owners, catalogue: discovered };
+        let (combine, combinations) = watch::channel(Arc::default());
+        let inputs = Inputs {
+            reports: from_reports,
+            addons: from_addons,
+            owners,
+            explained,
+            catalogue: discovered,
+            combinations,
+        };
         tokio::spawn(Engine::new(outputs, GRACE).run(inputs, CancellationToken::new()));
-        Self { reports, addons, catalogue, commands, board, started: Instant::now() }
+        Self { reports, addons, catalogue, combine, commands, board, asked, started: Instant::now() }
     }
 
     fn discover(&self, kinds: &[&str]) {
@@ -241,6 +279,27 @@ async fn a_kind_that_is_not_served_takes_its_remembered_components_along() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn rules_that_combine_hold_from_the_first_summary_on() {
+    let mut bench = Bench::new();
+    let combine = |informational: &str| {
+        let rule = serde_json::json!({"identifiers": ["dns"], "informational": [{"names": [informational]}]});
+        Arc::new(Combination::of([&serde_json::from_value(rule).unwrap()]))
+    };
+    let mut bad = object("gears", "bad");
+    bad.memberships[0].identifier = Identifier::new("dns").unwrap();
+    bad.timeline.first.health = Health::Degraded;
+    bench.discover(&["gears"]);
+    bench.combine.send_replace(combine("bad"));
+    bench.list_addons(Vec::new()).await;
+    bench.list("gears", vec![object("gears", "dns"), bad]).await;
+    assert_eq!(bench.published(LONG).await, ["dns Healthy"]);
+    bench.combine.send_replace(combine("none"));
+    assert_eq!(bench.published(LONG * 2).await, ["dns Degraded"]);
+    bench.combine.send_replace(Arc::default());
+    assert!(bench.published(LONG * 3).await.is_empty(), "it says the same");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_last_word_after_the_end_is_not_heard() {
     let mut bench = Bench::new();
     bench.discover(&["gears"]);
@@ -327,4 +386,71 @@ async fn a_restart_counts_on_from_what_was_written() {
             assert_eq!(shown.status.components, components, "{addons_come}");
         }
     }
+}
+
+/// A gear that waits, and an event about it.
+fn waiting_gear(path: &str) -> Option<Value> {
+    let about = json!({"kind": "gear", "name": "a", "uid": "a"});
+    let gear = json!({
+        "metadata": {"name": "a", "uid": "a"},
+        "status": {"conditions": [{"type": "Ready", "status": "Unknown", "reason": "Waiting"}]},
+    });
+    match path {
+        "/apis/lab.example/v1/gears?limit=500&fieldSelector=metadata.name%3Da" => {
+            Some(json!({"kind": "gearList", "items": [gear]}))
+        }
+        "/api/v1/namespaces/default/events?limit=500&fieldSelector=involvedObject.uid%3Da" => Some(json!({
+            "kind": "EventList",
+            "items": [{"type": "Warning", "reason": "NoOil", "message": "dry", "involvedObject": about}],
+        })),
+        _ => None,
+    }
+}
+
+fn ill(name: &str) -> Observation {
+    let mut gear = object("gears", name);
+    gear.timeline.first.health = Health::Progressing;
+    gear
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cause_is_looked_for_while_a_component_is_ill() {
+    let mut bench = Bench::asking(waiting_gear);
+    bench.discover(&["gears"]);
+    bench.list_addons(Vec::new()).await;
+    bench.list("gears", vec![ill("a"), object("gears", "b")]).await;
+    let hour = Duration::from_secs(3600);
+    assert_eq!(
+        bench.published(hour).await,
+        ["a Progressing", "b Healthy", "a Progressing"],
+        "once without and once with the cause, however often it is found"
+    );
+    let shown = bench.board.get("a").unwrap();
+    assert_eq!(shown.status.message, "1 of 1 not healthy: gear a: NoOil: dry");
+    assert_eq!(shown.status.components[0].cause.as_ref().unwrap().reason, "NoOil");
+    let looks = bench.asked.lock().unwrap().iter().filter(|path| path.contains("/gears?")).count();
+    // After 1, 6, 16, 36, 76, 156 and 316 seconds, and then every five minutes.
+    assert!((15..=18).contains(&looks), "{looks}");
+
+    bench.report("gears", News::Changed(Box::new(object("gears", "a")))).await;
+    assert_eq!(bench.published(hour * 2).await, ["a Healthy"]);
+    let after = bench.asked.lock().unwrap().iter().filter(|path| path.contains("/gears?")).count();
+    assert_eq!(looks, after, "what is well isn't looked at");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cause_that_can_not_be_asked_for_stays_as_it_was_found() {
+    static ASKED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    let mut bench = Bench::asking(|path| {
+        let first =
+            !path.contains("/gears?") || ASKED.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
+        // Later the server answers something that is no list.
+        if first { waiting_gear(path) } else { Some(json!({"kind": "Status"})) }
+    });
+    bench.discover(&["gears"]);
+    bench.list_addons(Vec::new()).await;
+    bench.list("gears", vec![ill("a")]).await;
+    assert_eq!(bench.published(LONG).await, ["a Progressing", "a Progressing"]);
+    assert!(ASKED.load(std::sync::atomic::Ordering::Relaxed) > 3);
+    assert!(bench.board.get("a").unwrap().status.message.ends_with("NoOil: dry"));
 }

@@ -15,7 +15,7 @@ use crate::{
     explain,
     health::{Register, Registered, Rule, Rules, SharedRules},
     model::text,
-    summary::Census,
+    summary::{Census, Combination},
     watch::snapshot,
 };
 
@@ -49,7 +49,9 @@ impl Server {
     pub async fn snapshot(&self, prefix: &LabelPrefix, users: &[Arc<Rule>]) -> Result<Census, Error> {
         let rules = SharedRules::new(Arc::new(Rules::with(users.iter().cloned())).into());
         let census = snapshot(&self.client, &Selection::default(), prefix, &rules, self.patience).await;
-        census.map_err(|error| undiscovered(error, self.address.clone()))
+        let mut census = census.map_err(|error| undiscovered(error, self.address.clone()))?;
+        census.combinations = Combination::of(users.iter().filter_map(|rule| rule.combine()));
+        Ok(census)
     }
 
     /// The `StatusRule` objects that are in force. A cluster without that resource has none.

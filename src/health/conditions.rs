@@ -25,6 +25,8 @@ pub(super) struct Reading<'a> {
     pub(super) observed_generation: Option<i64>,
     /// Its `severity` is `Info` or `Warning` (Cluster API, Knative): it is shown and never reddens.
     pub(super) mild: bool,
+    /// Its `severity` is `Error`: where it isn't met, something failed, whatever its reason says.
+    pub(super) severe: bool,
 }
 
 /// The conditions of an object. Few have more.
@@ -71,7 +73,8 @@ pub(super) fn read(value: Option<&Value>) -> Readings<'_> {
 
 /// Orders the readings of one type: the one to keep first.
 fn key<'a>(reading: &'a Reading<'_>) -> impl Ord + 'a {
-    let Reading { kind, status, reason, message, last_transition, observed_generation, mild } = reading;
+    let Reading { kind, status, reason, message, last_transition, observed_generation, mild, severe } =
+        reading;
     let bad = match role(kind) {
         Role::Negative | Role::Activity | Role::Renewal | Role::Pause => ConditionStatus::True,
         Role::Summary(_) | Role::Positive | Role::Neutral => ConditionStatus::False,
@@ -82,7 +85,7 @@ fn key<'a>(reading: &'a Reading<'_>) -> impl Ord + 'a {
         ConditionStatus::True | ConditionStatus::False => 0,
     };
     let newest_and_worst = Reverse((*last_transition, badness));
-    (newest_and_worst, status.as_str(), reason, message, observed_generation, mild)
+    (newest_and_worst, status.as_str(), reason, message, observed_generation, (mild, severe))
 }
 
 fn reading<'a>(key: Option<&'a String>, value: &'a Value) -> Option<Reading<'a>> {
@@ -105,6 +108,7 @@ fn reading<'a>(key: Option<&'a String>, value: &'a Value) -> Option<Reading<'a>>
         last_transition: decode::time(value.get("lastTransitionTime")),
         observed_generation: value.get("observedGeneration").and_then(generation),
         mild: ["Info", "Warning"].iter().any(|mild| severity.eq_ignore_ascii_case(mild)),
+        severe: severity.eq_ignore_ascii_case("Error"),
     })
 }
 

@@ -2,10 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Combination, Observation, Past, members::Objects};
+use super::{
+    Combination, Observation, Past,
+    illness::is_ill,
+    members::{Key, Objects},
+};
 use crate::{
     api::Identifier,
-    model::{Cause, Component, GroupKind, Health, Timestamp, Verdict},
+    model::{Cause, Component, Explanation, GroupKind, Health, ObjectRef, Timestamp, Verdict, text},
 };
 
 /// What composing an add-on looks at besides its own objects.
@@ -14,6 +18,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) objects: &'a Objects,
     /// What is known of an object from before, by its key.
     pub(super) past: &'a dyn Fn(&str) -> Past,
+    /// What explains an object that isn't well, by its key.
+    pub(super) explanations: &'a HashMap<Key, Explanation>,
     /// How the components of an add-on combine.
     pub(super) combinations: &'a BTreeMap<Identifier, Combination>,
     /// The kinds that can't be observed, and why.
@@ -89,9 +95,12 @@ fn component(
                 reason: evidence.reason.clone().into_owned(),
                 message: evidence.message.clone(),
             };
-            (blame(own, evidence, object), Some(cause))
+            let said = tell(&cause, &observation.object);
+            (blame(own, evidence, &said), Some(cause))
         }
-        _ => (own, None),
+        // What sums up an add-on names its cause already.
+        _ if observation.sums_up.is_some() => (own, None),
+        _ => explained(own, around.explanations.get(key), &observation.object),
     };
     Component {
         object: observation.object.clone(),
@@ -160,16 +169,59 @@ fn counts_for_owner(own: &Verdict, evidence: &Verdict) -> bool {
         }
 }
 
+/// The verdict of `object` with what explains it, where it isn't well.
+fn explained(
+    own: Verdict,
+    explanation: Option<&Explanation>,
+    object: &ObjectRef,
+) -> (Verdict, Option<Cause>) {
+    let is_explained = is_ill(own.health) && own.rule != "coverage";
+    let Some(explanation) = explanation.filter(|_| is_explained) else { return (own, None) };
+    let Some(cause) = explanation.last() else { return (own, None) };
+    let said = tell(cause, object);
+    let verdict = match &explanation.evidence {
+        Some(evidence) if counts_for_owner(&own, evidence) => {
+            blame(own, Verdict { reason: cause.reason.clone().into(), ..evidence.clone() }, &said)
+        }
+        _ => name(own, &said),
+    };
+    (verdict, Some(cause.clone()))
+}
+
+/// What `cause` says, with its name where it isn't `object` itself.
+pub(super) fn tell(cause: &Cause, object: &ObjectRef) -> String {
+    let Cause { object: of, reason, message } = cause;
+    let is_itself =
+        (&of.kind.kind, &of.namespace, &of.name) == (&object.kind.kind, &object.namespace, &object.name);
+    let said = match (is_itself, message.is_empty()) {
+        (true, false) => format!("{reason}: {message}"),
+        (true, true) => reason.clone(),
+        (false, false) => format!("{of}: {message}"),
+        (false, true) => format!("{of}: {reason}"),
+    };
+    text::message(&said)
+}
+
 /// The owner's verdict with the reason of what explains it.
-fn blame(own: Verdict, evidence: Verdict, object: &Observation) -> Verdict {
-    let message = format!("{}: {}", object.object, describe(&evidence));
+fn blame(own: Verdict, evidence: Verdict, said: &str) -> Verdict {
     Verdict {
         health: Health::Degraded,
         reason: evidence.reason,
-        message: crate::model::text::message(&message),
+        message: said.to_owned(),
         since: if own.health == Health::Degraded && !own.is_overdue() { own.since } else { evidence.since },
         rule: own.rule,
     }
+}
+
+/// The owner's verdict, which names what explains it.
+fn name(own: Verdict, said: &str) -> Verdict {
+    // What an `Addon` remembers of it names it already.
+    let message = match &*own.message {
+        "" => said.to_owned(),
+        message if message.ends_with(said) => own.message,
+        message => text::message(&format!("{message}: {said}")),
+    };
+    Verdict { message, ..own }
 }
 
 /// What a verdict says, in a sentence where it has one.

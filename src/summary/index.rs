@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::{
     Combination, Observation, Remembered, Summary,
     compose::Surroundings,
+    illness::{Illness, Illnesses, State, is_ill},
     members::{self, Key, Objects},
     nesting::Nesting,
     past::Pasts,
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{
     api::Identifier,
-    model::{GroupKind, Owner, Timestamp, Verdict},
+    model::{Explanation, GroupKind, Owner, Timestamp, Verdict},
 };
 
 /// The summaries of all add-ons, kept up to date from changes of single objects.
@@ -29,6 +30,7 @@ pub struct Index {
     nests: BTreeMap<Key, Vec<(Identifier, Identifier)>>,
     nesting: Nesting,
     pasts: Pasts,
+    illnesses: Illnesses,
     combinations: BTreeMap<Identifier, Combination>,
     dirty: BTreeSet<Identifier>,
     due: BTreeSet<(Timestamp, Identifier)>,
@@ -72,6 +74,7 @@ impl Index {
         }
         self.kinds.entry(observation.group_kind()).or_default().insert(key.clone());
         let before = self.place(&key);
+        self.illnesses.changed(&key, &observation);
         self.objects.unlink(&key);
         self.objects.insert(key.clone(), observation);
         self.moved(&key, &before);
@@ -85,6 +88,7 @@ impl Index {
         self.objects.remove(&key, kind);
         if self.objects.get(&key).is_none() {
             self.pasts.forget(&key);
+            self.illnesses.gone(&key);
         }
         self.moved(&key, &before);
     }
@@ -120,8 +124,10 @@ impl Index {
             None => self.gaps.remove(kind).is_some(),
         };
         if changed {
-            let keys = self.kinds.get(kind).into_iter().flatten();
-            self.dirty.extend(keys.flat_map(|key| self.objects.identifiers(key)));
+            for key in self.kinds.get(kind).into_iter().flatten() {
+                self.dirty.extend(self.objects.identifiers(key));
+                touch(&mut self.illnesses, &self.objects, key);
+            }
             // What can't be seen may be what a combination needs.
             let combined = self.combinations.keys();
             self.dirty.extend(combined.filter(|name| self.groups.contains_key(*name)).cloned());
@@ -166,19 +172,74 @@ impl Index {
         if !self.objects.knows(&key) {
             self.upsert(remembered.observation, now);
             self.pasts.remember(&key, remembered.past);
+            self.recall_explanation(&key, remembered.explanation);
         }
     }
 
     /// Takes in what an `Addon` object remembers of the past, and nothing else.
     pub fn recall(&mut self, remembered: &Remembered) {
-        let Remembered { observation, past, overdue_part } = remembered;
+        let Remembered { observation, past, overdue_part, explanation } = remembered;
         let key = members::key(&observation.object);
+        self.recall_explanation(&key, explanation.clone());
         if self.objects.get(&key).is_some() && self.pasts.recall(&key, *past) {
             self.dirty.extend(self.objects.identifiers(&key));
         }
         if let Some((part, start)) = overdue_part {
             let known = self.pasts.recall_part(part, *start, &self.objects);
             self.dirty.extend(known.iter().flat_map(|key| self.objects.identifiers(key)));
+        }
+    }
+
+    /// Takes in what explained an object before the start, until somebody looks anew.
+    fn recall_explanation(&mut self, key: &Key, explanation: Option<Explanation>) {
+        if let Some(explanation) = explanation
+            && self.objects.get(key).is_some()
+            && !self.illnesses.explanations().contains_key(key)
+        {
+            self.illnesses.explain(key, explanation);
+            self.dirty.extend(self.objects.identifiers(key));
+        }
+    }
+
+    /// Takes in what explains a component that was told to be ill, by its
+    /// [`object_key`](super::object_key). It holds until the component is well by itself, is gone, or is
+    /// explained otherwise.
+    pub fn explain(&mut self, key: &Key, explanation: Explanation) {
+        if self.illnesses.is_told(key) && self.illnesses.explain(key, explanation) {
+            self.dirty.extend(self.objects.identifiers(key));
+        }
+    }
+
+    /// Takes the components that became ill, well or ill in another way at `now`, by their keys: `None`
+    /// for one that is well, gone or can't be observed. [`Index::explain`] wants to hear of those that are
+    /// ill.
+    pub fn take_illnesses(&mut self, now: Timestamp) -> Vec<(Key, Option<Illness>)> {
+        let touched = self.illnesses.take_touched().into_iter();
+        touched
+            .filter_map(|key| {
+                let state = self.state(&key, now);
+                let is_news = self.illnesses.tell(&key, &state);
+                is_news.then_some(match state {
+                    State::Ill(illness) => (key, Some(illness)),
+                    State::Well | State::Unseen => (key, None),
+                })
+            })
+            .collect()
+    }
+
+    fn state(&self, key: &Key, now: Timestamp) -> State {
+        let Some(observation) = self.objects.get(key) else { return State::Well };
+        if self.gaps.contains_key(&observation.group_kind()) {
+            return State::Unseen;
+        }
+        let mut memberships = observation.memberships.iter();
+        let is_component = memberships.any(|m| self.objects.root(key, &m.identifier).is_none());
+        let timeline = observation.timeline_after(self.pasts.get(key));
+        let verdict = timeline.at(now);
+        if is_component && observation.sums_up.is_none() && is_ill(verdict.health) {
+            State::Ill(Illness { object: observation.object.clone(), verdict: verdict.clone() })
+        } else {
+            State::Well
         }
     }
 
@@ -215,6 +276,9 @@ impl Index {
             && *at <= now
             && let Some((_, identifier)) = self.due.pop_first()
         {
+            for key in self.groups.get(&identifier).into_iter().flat_map(|group| &group.members) {
+                touch(&mut self.illnesses, &self.objects, key);
+            }
             self.dirty.insert(identifier);
         }
         let mut changes: BTreeMap<Identifier, Change> = BTreeMap::new();
@@ -256,6 +320,7 @@ impl Index {
             let around = Surroundings {
                 objects: &self.objects,
                 past: &past,
+                explanations: self.illnesses.explanations(),
                 combinations: &self.combinations,
                 gaps: &self.gaps,
                 nested: &nested,
@@ -388,9 +453,17 @@ impl Index {
         let mut queue: Vec<Key> = self.controlled.get(key).into_iter().flatten().cloned().collect();
         while let Some(current) = queue.pop() {
             if visited.insert(current.clone()) {
+                touch(&mut self.illnesses, &self.objects, &current);
                 self.dirty.extend(self.objects.identifiers(&current));
                 queue.extend(self.controlled.get(&current).into_iter().flatten().cloned());
             }
         }
+    }
+}
+
+/// Notes that an object may be ill in another way, although it is the same.
+fn touch(illnesses: &mut Illnesses, objects: &Objects, key: &Key) {
+    if let Some(observation) = objects.get(key) {
+        illnesses.changed(key, observation);
     }
 }

@@ -8,6 +8,7 @@ mod combination;
 mod compose;
 mod facts;
 mod headline;
+mod illness;
 mod index;
 mod members;
 mod nesting;
@@ -25,6 +26,7 @@ use std::{
 
 pub use board::{Board, KindCoverage, WatchState};
 pub use combination::Combination;
+pub use illness::Illness;
 pub use index::{Change, Index};
 pub use members::object_key;
 pub use observation::{Membership, Observation};
@@ -38,7 +40,7 @@ use self::{
 };
 use crate::{
     api::{AddonStatus, Identifier},
-    model::{GroupKind, Health, Timestamp, Verdict},
+    model::{Explanation, GroupKind, Health, Timestamp, Verdict},
 };
 
 /// One add-on, whole.
@@ -78,6 +80,8 @@ pub struct Census {
     /// What is known of objects from before, by [`object_key`]. Nothing where they are seen for the
     /// first time.
     pub pasts: HashMap<Arc<str>, Past>,
+    /// What explains objects that aren't well, by [`object_key`].
+    pub explanations: HashMap<Arc<str>, Explanation>,
     /// How the components of add-ons combine.
     pub combinations: BTreeMap<Identifier, Combination>,
     /// The kinds that could not be read, and why.
@@ -86,7 +90,7 @@ pub struct Census {
 
 /// Sums up everything that was found: one summary per identifier, worst first, then by identifier.
 pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
-    let Census { observations, links, pasts, combinations, gaps } = census;
+    let Census { observations, links, pasts, explanations, combinations, gaps } = census;
     let (combinations, gaps) = (&combinations, &gaps);
     let past = |key: &str| pasts.get(key).copied().unwrap_or_default();
     let mut objects = Objects::default();
@@ -109,8 +113,15 @@ pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
         let nested = |parent: &Identifier, child: &Identifier| {
             nesting.circle(parent, child).or_else(|| summaries.get(child).map(Summary::verdict))
         };
-        let around =
-            Surroundings { objects: &objects, past: &past, combinations, gaps, nested: &nested, now };
+        let around = Surroundings {
+            objects: &objects,
+            past: &past,
+            explanations: &explanations,
+            combinations,
+            gaps,
+            nested: &nested,
+            now,
+        };
         let round: BTreeMap<Identifier, Summary> = groups
             .iter()
             .map(|(identifier, members)| {

@@ -1,10 +1,11 @@
 use std::{borrow::Cow, sync::Arc};
 
-use super::{Membership, Observation, Past, object_key};
+use super::{Membership, Observation, Past, compose, object_key};
 use crate::{
     api::{ComponentCause, ComponentFlapping, ComponentStatus, Identifier, importance},
     model::{
-        Condition, ConditionStatus, Flapping, Health, Kind, ObjectRef, StatusReporting, Timestamp, Verdict,
+        Cause, Condition, ConditionStatus, Explanation, Flapping, Health, Kind, ObjectRef, StatusReporting,
+        Timestamp, Verdict,
     },
 };
 
@@ -18,6 +19,8 @@ pub struct Remembered {
     pub past: Past,
     /// An object below it that takes too long, as an [`ObjectRef`] is written, and since when.
     pub overdue_part: Option<(String, Timestamp)>,
+    /// What explained it.
+    pub explanation: Option<Explanation>,
 }
 
 impl Remembered {
@@ -32,7 +35,8 @@ impl Remembered {
             flapping: component.flapping.as_ref().map(flapping),
         };
         let overdue_part = component.cause.as_ref().and_then(|cause| overdue_part(cause, verdict));
-        Self { observation, past, overdue_part }
+        let explanation = component.cause.as_ref().map(|cause| explanation(cause, &observation));
+        Self { observation, past, overdue_part, explanation }
     }
 
     /// The [`object_key`] of the object.
@@ -49,15 +53,48 @@ impl Remembered {
         memberships.dedup_by(|a, b| a.identifier == b.identifier);
         self.past.join(other.past);
         self.overdue_part = self.overdue_part.take().or(other.overdue_part);
+        // What explained it in one add-on alone may be a part of it there.
+        self.explanation = self.explanation.take().filter(|known| other.explanation.as_ref() == Some(known));
     }
 }
 
 fn overdue_part(cause: &ComponentCause, verdict: &Verdict) -> Option<(String, Timestamp)> {
     let said =
         Verdict { reason: cause.reason.clone().into(), message: cause.message.clone(), ..verdict.clone() };
-    let start = verdict.since.filter(|_| said.is_overdue())?;
+    // Where it only is named, the time is that of the component itself.
+    let start = verdict.since.filter(|_| said.is_overdue() && verdict.reason == said.reason)?;
     let namespace = if cause.namespace.is_empty() { String::new() } else { format!("{}/", cause.namespace) };
     Some((format!("{} {namespace}{}", cause.kind, cause.name), start))
+}
+
+/// What explained a component, which is `observation` with that. Whether it made the component worse
+/// shows in how its message begins.
+fn explanation(cause: &ComponentCause, observation: &Observation) -> Explanation {
+    use crate::model::text::{message, name, word};
+    let kind = Kind {
+        group: String::new(),
+        version: String::new(),
+        kind: name(&cause.kind),
+        plural: String::new(),
+        namespaced: !cause.namespace.is_empty(),
+        status: StatusReporting::Unsaid,
+    };
+    let cause = Cause {
+        object: ObjectRef {
+            kind: Arc::new(kind),
+            namespace: name(&cause.namespace).into(),
+            name: name(&cause.name).into(),
+            uid: "".into(),
+        },
+        reason: word(&cause.reason),
+        message: message(&cause.message),
+    };
+    let verdict = &observation.timeline.first;
+    let is_blamed = verdict.health == Health::Degraded
+        && verdict.reason == cause.reason
+        && verdict.message == compose::tell(&cause, &observation.object);
+    let evidence = is_blamed.then(|| Verdict { message: cause.message.clone(), ..verdict.clone() });
+    Explanation { steps: vec![cause], evidence, incomplete: None }
 }
 
 fn flapping(flapping: &ComponentFlapping) -> Flapping {

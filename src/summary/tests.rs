@@ -7,10 +7,11 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use super::*;
 use crate::api::{Combine, CountBy, Quorum, Select};
 use crate::model::{
-    Fact, Flapping, Kind, Later, ObjectRef, Owner, SignedDuration, StatusReporting, Timeline,
+    Cause, Fact, Flapping, Kind, Later, ObjectRef, Owner, SignedDuration, StatusReporting, Timeline,
 };
 
 mod combination;
+mod explained;
 mod flapping;
 mod grouping;
 mod incremental;
@@ -85,6 +86,19 @@ impl Observation {
         self.sums_up = Some(id(child));
         self.of_kind("addons.x-k8s.io", "Addon")
     }
+}
+
+/// The cause `Pod ns/p<n>`, which makes what it explains fail where it `fails`.
+fn explanation(n: usize, fails: bool) -> Explanation {
+    let object = ObjectRef {
+        kind: kind("", "Pod"),
+        namespace: "ns".into(),
+        name: format!("p{n}").into(),
+        uid: format!("p{n}").into(),
+    };
+    let cause = Cause { object, reason: "ImagePullBackOff".into(), message: format!("no image {n}") };
+    let evidence = Verdict { since: Some(at(0)), ..verdict(Health::Degraded, &cause.reason, &cause.message) };
+    Explanation { steps: vec![cause], evidence: fails.then_some(evidence), incomplete: None }
 }
 
 fn owner(uid: &str) -> Owner {

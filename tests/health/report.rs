@@ -18,6 +18,8 @@ pub struct Tally {
     pub needing_others: usize,
     /// Cases whose answer is no word of ours.
     pub without_word: usize,
+    /// Objects that are being deleted, for which none of the other projects has a word.
+    pub going: usize,
 }
 
 impl Tally {
@@ -27,6 +29,7 @@ impl Tally {
             agreeing: sum.agreeing + tally.agreeing,
             needing_others: sum.needing_others + tally.needing_others,
             without_word: sum.without_word + tally.without_word,
+            going: sum.going + tally.going,
         })
     }
 
@@ -38,16 +41,16 @@ impl Tally {
 /// A Markdown table, a row a suite.
 pub fn by_suite(suites: &[(&str, Tally)]) -> String {
     let mut text = format!(
-        "| {:13} | {:>6} | {:>5} | {:>6} | {:>18} | {:>12} |\n|---|--:|--:|--:|--:|--:|\n",
-        "suite", "judged", "agree", "%", "need other objects", "without word"
+        "| {:13} | {:>6} | {:>5} | {:>6} | {:>18} | {:>12} | {:>13} |\n|---|--:|--:|--:|--:|--:|--:|\n",
+        "suite", "judged", "agree", "%", "need other objects", "without word", "being deleted"
     );
     for (suite, tally) in suites {
-        let Tally { judged, agreeing, needing_others, without_word } = tally;
+        let Tally { judged, agreeing, needing_others, without_word, going } = tally;
         let percent = format!("{}.{}", tally.thousandths() / 10, tally.thousandths() % 10);
         // Writing to a String can't fail.
         let _ = writeln!(
             text,
-            "| {suite:13} | {judged:6} | {agreeing:5} | {percent:>6} | {needing_others:18} | {without_word:12} |"
+            "| {suite:13} | {judged:6} | {agreeing:5} | {percent:>6} | {needing_others:18} | {without_word:12} | {going:13} |"
         );
     }
     text

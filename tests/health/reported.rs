@@ -20,9 +20,6 @@ struct Case {
     now: Option<Timestamp>,
 }
 
-/// How many are right now. Rules that are on their way make it all of them.
-const FLOOR: usize = 110;
-
 #[test]
 fn cases_from_public_reports() {
     let Some(cases) = cases::<Case>("health/cases.jsonl") else { return };
@@ -40,6 +37,5 @@ fn cases_from_public_reports() {
         }
     }
     println!("cases from public reports: {} of {} agree", cases.len() - wrong.len(), cases.len());
-    assert!(cases.len() - wrong.len() >= FLOOR, "{wrong:#?}");
-    wrong.iter().for_each(|line| println!("  {line}"));
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod coverage;
+mod explain;
 mod ills;
 mod install;
 mod manifests;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use addons_testbed::{Cluster, eventually};
 use k8s_openapi::api::rbac::v1::PolicyRule;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{LONG, addonctl, condition, health, stage, with};
 
@@ -73,7 +73,7 @@ async fn decided(cluster: &Cluster, name: &str, reason: &str) -> Value {
 #[tokio::test]
 async fn a_rule_changes_the_health_of_its_kind_and_a_broken_one_nothing() {
     let cluster = stage().await.cluster;
-    let status = r#"{"status": {"mood": "grumpy", "why": "no oil", "url": "https://comet.example/"}}"#;
+    let status = r#"{"status": {"mood": "grumpy", "why": "no oil", "url": "https://gizmo.example/"}}"#;
     object(cluster, "Gizmo", status).await;
     let before = health(cluster, "gizmo", "Unknown").await;
     let convention = before["components"][0]["rule"].clone();
@@ -83,11 +83,13 @@ kind: StatusRule
 metadata: {name: gizmos}
 spec:
   match: {group: rules.example, kind: Gizmo}
-  phases:
-  - at: status.mood
-    healthy: [cheerful]
-    degraded: [grumpy]
+  rows:
+  - verdict: Degraded
+    when: status.mood == 'grumpy' && size(status.why) > 2
+    reason: Grumpy
     messageAt: [status.why]
+  phases: [{at: status.mood, healthy: [cheerful]}]
+  facts: [{name: url, at: status.url}]
 ";
     let applied = Instant::now();
     cluster.apply(good).await.expect("a rule");
@@ -96,7 +98,9 @@ spec:
     let after = applied.elapsed();
     eprintln!("a rule took effect in the Addon {after:?} after it was sent");
     assert!(after < SOON, "{after:?}");
-    assert_eq!(status["components"][0]["rule"], "StatusRule/gizmos", "{status}");
+    assert_eq!(status["components"][0]["rule"], "StatusRule/gizmos#1", "{status}");
+    assert!(status["message"].as_str().expect("a message").ends_with("no oil"), "{status}");
+    assert_eq!(status["facts"], json!([{"name": "url", "value": "https://gizmo.example/"}]), "{status}");
     let accepted = decided(cluster, "gizmos", "Accepted").await;
     let accepted = condition(&accepted["status"], "Accepted").clone();
     assert_eq!((&accepted["status"], &accepted["observedGeneration"]), (&"True".into(), &1.into()));
@@ -128,15 +132,14 @@ spec:
   match: {group: rules.example, kind: Gizmo}
   rows:
   - verdict: Healthy
-  - verdict: Healthy
-    if: [{path: state.mood, in: [grumpy]}]
+  - {verdict: Healthy, when: status.mood = 'grumpy'}
 ";
     cluster.apply(broken).await.expect("a rule");
     let refused = decided(cluster, "gizmos-broken", "Invalid").await;
     let refused = condition(&refused["status"], "Accepted");
     assert_eq!(refused["status"], "False");
     let message = refused["message"].as_str().expect("a message");
-    assert!(message.starts_with("rows[1].if[0].path: a path begins with spec, status"), "{message}");
+    assert!(message.starts_with("rows[1].when: line 1, column 13: "), "{message}");
     with(cluster, "gizmo", &judged).await;
 
     let younger = good.replace("name: gizmos", "name: gizmos-younger");
@@ -159,6 +162,57 @@ spec:
     let deleted = Instant::now();
     let status = health(cluster, "gizmo", "Unknown").await;
     eprintln!("the built-in verdict was back {:?} after the rule was deleted", deleted.elapsed());
-    assert_eq!(status["components"][0]["rule"], convention, "{status}");
+    assert_eq!((&status["components"][0]["rule"], &status["facts"]), (&convention, &Value::Null), "{status}");
     cluster.kubectl(&["delete", "crd", "gizmos.rules.example"]).await.expect("deleted");
+}
+
+#[tokio::test]
+async fn two_of_three_zones_are_enough_where_a_rule_says_so() {
+    let cluster = stage().await.cluster;
+    object(cluster, "Zone", r#"{"status": {"conditions": [{"type": "Ready", "status": "True"}]}}"#).await;
+    for (name, ready) in [("two", "True"), ("three", "False")] {
+        let zone = format!(
+            "{{apiVersion: rules.example/v1, kind: Zone, metadata: {{name: {name}, labels: {{addons.x-k8s.io/zone: {name}}}}}}}"
+        );
+        cluster.apply(&zone).await.expect("a zone");
+        let status =
+            json!({"status": {"conditions": [{"type": "Ready", "status": ready, "reason": "Failed"}]}});
+        let patch = status.to_string();
+        cluster
+            .kubectl(&[
+                "patch",
+                "zones.rules.example",
+                name,
+                "--subresource=status",
+                "--type=merge",
+                "-p",
+                &patch,
+            ])
+            .await
+            .expect("a status");
+    }
+    cluster
+        .kubectl(&["label", "--overwrite", "zones.rules.example", "one", "addons.x-k8s.io/zone=one"])
+        .await
+        .expect("labelled");
+    with(cluster, "zone", &[("health", "Degraded"), ("ready", "2/3")]).await;
+    let rule = "apiVersion: addons.x-k8s.io/v1alpha1
+kind: StatusRule
+metadata: {name: zones}
+spec:
+  combine:
+    identifiers: [zone]
+    quorums: [{name: zones, by: Install, atLeast: 2}]
+";
+    cluster.apply(rule).await.expect("a rule");
+    let status = with(cluster, "zone", &[("health", "Healthy"), ("ready", "2/3")]).await;
+    assert!(status["message"].as_str().is_some_and(|said| said.contains("2 of 3 zones healthy")), "{status}");
+    decided(cluster, "zones", "Accepted").await;
+    let (code, described, said) = addonctl(cluster.kubeconfig(), &["describe", "zone", "--live"]).await;
+    let described = described.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(code == 0 && described.contains("2 of 3 zones healthy"), "{said}{described}");
+
+    cluster.kubectl(&["delete", "statusrule", "zones"]).await.expect("deleted");
+    health(cluster, "zone", "Degraded").await;
+    cluster.kubectl(&["delete", "crd", "zones.rules.example"]).await.expect("deleted");
 }

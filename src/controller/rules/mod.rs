@@ -18,13 +18,13 @@ use tokio_util::sync::CancellationToken;
 
 pub(super) use self::reader::{RuleNews, RuleReader};
 use crate::{
-    api,
+    api::{self, Identifier},
     discover::{Catalogue, ResourceName},
     health::{Acceptance, Decided, Register, Registered, Rule, Rules},
     metrics::{Metrics, RuleState},
     model::{Kind, StatusReporting},
     publish::RuleWish,
-    summary::WatchState,
+    summary::{Combination, WatchState},
     watch::{LiveRules, Turns},
 };
 
@@ -47,6 +47,8 @@ pub(super) struct RuleInputs {
 pub(super) struct RuleOutputs {
     /// The rules that kinds are judged by.
     pub(super) live: LiveRules,
+    /// How the components of add-ons combine.
+    pub(super) combinations: watch::Sender<Arc<BTreeMap<Identifier, Combination>>>,
     /// What the objects are to say of themselves.
     pub(super) wishes: watch::Sender<Arc<Vec<RuleWish>>>,
     /// Those of the watch of the `StatusRule` objects.
@@ -200,6 +202,13 @@ impl UserRules {
         self.troubles.retain(|name, _| names.contains(name.as_str()));
         let changed = difference(&before.in_force, &self.decided.in_force);
         if !changed.is_empty() {
+            let combines = self.decided.in_force.iter().filter_map(|rule| rule.combine());
+            let combinations = Combination::of(combines);
+            self.out.combinations.send_if_modified(|before| {
+                let changed = **before != combinations;
+                *before = Arc::new(combinations);
+                changed
+            });
             let rules = Rules::with(self.decided.in_force.iter().cloned());
             let concerned = |kind: &Kind| changed.iter().any(|rule| rule.is_for(&kind.group, &kind.kind));
             let kinds = self.out.live.replace(rules, concerned);

@@ -11,6 +11,7 @@ struct Bench {
     news: mpsc::Sender<RuleNews>,
     catalogue: watch::Sender<Option<Arc<Catalogue>>>,
     wishes: watch::Receiver<Arc<Vec<RuleWish>>>,
+    combinations: watch::Receiver<Arc<BTreeMap<Identifier, Combination>>>,
     live: LiveRules,
 }
 
@@ -22,15 +23,17 @@ impl Bench {
         let (news, heard) = mpsc::channel(64);
         let (catalogue, discovered) = watch::channel(None);
         let (wish, wishes) = watch::channel(Arc::default());
+        let (combine, combinations) = watch::channel(Arc::default());
         let outputs = RuleOutputs {
             live: live.clone(),
+            combinations: combine,
             wishes: wish,
             turns: Turns::new(1),
             metrics: Metrics::default(),
         };
         let from = RuleInputs { news: heard, catalogue: discovered };
         tokio::spawn(UserRules::new(outputs).run(from, CancellationToken::new()));
-        Self { news, catalogue, wishes, live }
+        Self { news, catalogue, wishes, combinations, live }
     }
 
     async fn list(&self, rules: &[Registered]) {
@@ -115,6 +118,23 @@ async fn what_a_status_says_changes_no_rule() {
     bench.wished(GAP * 2).await.expect("wishes");
     assert!(bench.wishes.borrow()[0].says.is_some());
     assert!(Arc::ptr_eq(&before, &bench.live.shared().load_full()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_combines_is_told_where_it_changes() {
+    let mut bench = Bench::new();
+    let combine = json!({
+        "metadata": {"name": "c", "uid": "c"},
+        "spec": {"combine": {"identifiers": ["dns"], "quorums": [{"atLeast": 2}]}},
+    });
+    bench.list(&[read(&combine)]).await;
+    assert_eq!(bench.wished(QUIET).await.expect("wishes"), [in_force("c")]);
+    assert!(bench.combinations.has_changed().expect("somebody combines"));
+    let named: Vec<String> = bench.combinations.borrow_and_update().keys().map(ToString::to_string).collect();
+    assert_eq!(named, ["dns"]);
+    bench.say(RuleNews::Changed(Box::new(rule("a", "Gear")))).await;
+    bench.wished(GAP * 2).await.expect("wishes");
+    assert!(!bench.combinations.has_changed().expect("somebody combines"), "another rule says nothing of it");
 }
 
 /// How gears are, by the rules that hold.

@@ -177,7 +177,7 @@ const KINDS: [(&str, &str); 12] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn any_objects_are_explained_within_bounds(

@@ -90,7 +90,7 @@ fn failing_witness<'a>(conditions: &'a [Reading<'a>], dialect: &Dialect) -> Opti
         !reading.mild
             && reading.status == ConditionStatus::False
             && matches!(dialect.role(&reading.kind), Role::Summary(_) | Role::Positive)
-            && tone_of(reading, dialect) == Tone::Failing
+            && (reading.severe || tone_of(reading, dialect) == Tone::Failing)
     };
     // What speaks for the whole says it best.
     summary(conditions, dialect)

@@ -73,12 +73,11 @@ pub(in crate::health) fn role(kind: &str) -> Role {
             Role::Positive
         }
 
-        "Stalled" | "Degraded" | "Failed" | "Error" | "Errors" | "HasErrors" | "ErrorOccurred"
-        | "Conflicted" | "Corrupted" | "Dangling" | "Denied" | "Expired" | "Irreconcilable"
-        | "PartiallyInvalid" | "SpecError" | "Stuck" | "Timeout" | "TimedOut" | "Unschedulable"
-        | "Unreachable" | "ReadonlyFilesystem" | "KernelDeadlock" | "PipelineNotReady" | "TerminalError" => {
-            Role::Negative
-        }
+        "Aborted" | "Failing" | "Invalid" | "Stalled" | "Degraded" | "Failed" | "Error" | "Errors"
+        | "HasErrors" | "ErrorOccurred" | "Conflicted" | "Corrupted" | "Dangling" | "Denied" | "Expired"
+        | "Irreconcilable" | "PartiallyInvalid" | "SpecError" | "Stuck" | "Timeout" | "TimedOut"
+        | "Unschedulable" | "Unreachable" | "ReadonlyFilesystem" | "KernelDeadlock" | "PipelineNotReady"
+        | "TerminalError" => Role::Negative,
 
         "Progressing" | "Reconciling" | "Updating" | "Upgrading" | "RollingOut" | "RollingUpdate"
         | "ScalingUp" | "ScalingDown" | "Creating" | "Provisioning" | "Installing" | "Deploying"
@@ -147,7 +146,10 @@ const POSITIVE_ENDS: [&str; 15] = [
 ];
 
 fn role_by_ending(kind: &str) -> Role {
-    if starts(kind) || NEGATIVE_ENDS.iter().any(|end| kind.ends_with(end)) {
+    // `NodeInstallerProgressing`, as operators of OpenShift write it.
+    if kind.ends_with("Progressing") {
+        Role::Activity
+    } else if starts(kind) || NEGATIVE_ENDS.iter().any(|end| kind.ends_with(end)) {
         Role::Negative
     } else if POSITIVE_ENDS.iter().any(|end| kind.ends_with(end)) {
         Role::Positive

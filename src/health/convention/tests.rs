@@ -83,6 +83,10 @@ fn other_roles_add_to_the_summary() {
             "{status: {conditions: [{type: Ready, status: 'False', reason: InfraFailed, severity: Info}]}}",
             "Progressing InfraFailed",
         ),
+        (
+            "{status: {conditions: [{type: Ready, status: 'False', reason: InfraNotThere, severity: Error}]}}",
+            "Degraded InfraNotThere",
+        ),
         ("{status: {conditions: [{type: CatalogSourcesUnhealthy, status: 'False'}]}}", "Unknown NoSignal"),
         (
             "{status: {conditions: [{type: DatabaseReady, status: 'True'}, {type: CacheReady, status: 'False', reason: Warming}]}}",

@@ -163,6 +163,7 @@ const GOOD: &[&str] = &[
     "configured",
     "connected",
     "created",
+    "current",
     "deployed",
     "done",
     "enabled",
@@ -225,6 +226,7 @@ const BAD: &[&str] = &[
     "lost",
     "missing",
     "noncompliant",
+    "notfound",
     "notready",
     "offline",
     "red",
@@ -255,7 +257,7 @@ const MOVING_STATES: &[&str] = &[
 
 /// It was stopped on purpose.
 const PAUSED_STATES: &[&str] =
-    &["disabled", "halted", "hibernated", "hibernating", "paused", "stopped", "stopping", "suspended"];
+    &["disabled", "halted", "hibernated", "hibernating", "paused", "stopped", "suspended"];
 
 /// How words end that tell of a failure.
 const BAD_ENDS: &[&str] = &["error", "failed", "failure"];

@@ -111,8 +111,13 @@ fn target(matches: &KindMatch) -> Outcome<Target> {
     }
     let kinds: Vec<String> =
         matches.kind.iter().chain(&matches.kinds).filter(|kind| *kind != "*").cloned().collect();
-    match kinds.iter().find(|kind| !kind.starts_with(|c: char| c.is_ascii_uppercase())) {
-        Some(kind) => fault("match.kind", format!("{kind:?} is no kind: kinds begin with a capital")),
+    // Most begin with a capital; the API server asks for a DNS label in any case.
+    let is_kind = |kind: &&String| {
+        kind.starts_with(|c: char| c.is_ascii_alphabetic())
+            && kind.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    match kinds.iter().find(|kind| !is_kind(kind)) {
+        Some(kind) => fault("match.kind", format!("{kind:?} is no kind: kinds are letters and digits")),
         None => Ok(Target { group: group.clone(), kinds }),
     }
 }

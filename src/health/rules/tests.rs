@@ -220,15 +220,56 @@ fn the_narrower_rule_and_the_users_rule_go_first() {
 }
 
 #[test]
+fn an_expression_says_what_tests_cannot() {
+    check(
+        "  rows:
+  - {verdict: Degraded, reason: TooFew, when: 'status.parts.filter(p, p.up).size() * 2 < spec.size'}
+  - {verdict: Healthy, if: [{condition: Ready}], when: 'gen() && !has(status.note.urgent)'}",
+        &[
+            ("{spec: {size: 3}, status: {parts: [{up: true}, {up: false}]}}", "Degraded TooFew"),
+            (
+                "{spec: {size: 2}, status: {parts: [{up: true}], conditions: [{type: Ready, status: 'True'}]}}",
+                "Healthy Ready",
+            ),
+            (
+                "{status: {note: {urgent: 1}, conditions: [{type: Ready, status: 'True', reason: Else}]}}",
+                "Healthy",
+            ),
+            ("{}", "Progressing NotYetObserved"),
+        ],
+    );
+}
+
+#[test]
+fn an_expression_that_fails_on_all_is_switched_off_and_the_rest_stands() {
+    let rules = rules(
+        "- match: {group: acme.test, kind: Widget}
+  rows: [{verdict: Degraded, when: 'status.phase + 1 == 2'}, {verdict: Healthy, if: [{path: status.phase}]}]",
+    );
+    let rule = Arc::clone(&rules.of_kind("acme.test", "Widget").users[0]);
+    for _ in 0..20 {
+        assert_eq!(rule.switched_off(), None);
+        let verdict = verdict(
+            &rules,
+            "{apiVersion: acme.test/v1, kind: Widget, metadata: {name: x}, status: {phase: Up}}",
+        );
+        assert_eq!(verdict.health, Health::Healthy);
+    }
+    let why = rule.switched_off().expect("it failed on all");
+    assert!(why.contains("20 failures in a row, the last: can't add a text and a whole number"), "{why}");
+}
+
+#[test]
 fn facts_are_read() {
     let rules = rules(
         "- match: {group: acme.test, kind: Widget}
-  facts: [{name: url, at: status.url}, {name: size, at: spec.size}, {name: none, at: status.none}, {name: all, at: status}]",
+  facts: [{name: url, at: status.url}, {name: size, at: spec.size}, {name: none, at: status.none}, {name: all, at: status},
+    {name: sum, value: 'spec.size + 1'}, {name: gone, value: status.none.x}]",
     );
     let object = json!({"apiVersion": "acme.test/v1", "kind": "Widget", "metadata": {"name": "x"}, "spec": {"size": 3}, "status": {"url": "http://x\u{1b}"}});
     let facts = judge(&object_of(&object, StatusReporting::Unsaid), &rules).facts;
     let facts: Vec<_> = facts.iter().map(|fact| format!("{}={}", fact.name, fact.value)).collect();
-    assert_eq!(facts, ["url=http://x\u{fffd}", "size=3"]);
+    assert_eq!(facts, ["url=http://x\u{fffd}", "size=3", "sum=4"]);
 }
 
 #[test]
@@ -256,6 +297,11 @@ fn what_makes_no_sense_is_refused_with_its_place() {
             "rows: [{verdict: Healthy, if: [{path: spec.x, atLeast: [1]}]}]",
             "rows[0].if[0].atLeast: is a number",
         ),
+        (
+            "rows: [{verdict: Healthy, when: 'stats.x == 1'}]",
+            "rows[0].when: line 1, column 1: unknown name `stats`, did you mean `status`?",
+        ),
+        ("facts: [{name: a, value: 'status.'}]", "facts[0].value: line 1, column 8: the expression ends"),
         ("deadline: soon", "deadline: \"soon\" is no time"),
         ("deadline: 0m", "deadline: \"0m\" is no time"),
         ("deadline: ä", "deadline: \"ä\" is no time"),
@@ -279,7 +325,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     }
     for (text, expected) in [
         ("- {match: {group: A}}", "is no API group"),
-        ("- {match: {group: a, kind: b}}", "is no kind"),
+        ("- {match: {group: a, kind: b/c}}", "is no kind"),
         ("- {deadline: 1m}", "match: says for which kinds"),
     ] {
         let error = read_text("test.yaml", text).expect(text)[0].compile().expect_err(text).to_string();

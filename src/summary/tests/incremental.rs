@@ -14,6 +14,8 @@ enum Step {
     Gap(usize, bool),
     Combine(Vec<Combine>),
     Link(usize, Option<usize>),
+    /// Somebody looked for the cause and found this one, which fails or not; or none.
+    Explain(usize, Option<(usize, bool)>),
     Wait(i64),
 }
 
@@ -121,9 +123,20 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
+fn steps_and_causes() -> impl Strategy<Value = Step> {
+    let cause = prop::option::of((0..3usize, any::<bool>()));
+    prop_oneof![
+        4 => steps(),
+        1 => (0..UIDS, cause).prop_map(|(uid, cause)| Step::Explain(uid, cause)),
+    ]
+}
+
 /// What is true, kept as plainly as possible.
 #[derive(Default)]
 struct Truth {
+    explanations: BTreeMap<String, Explanation>,
+    /// Who was told as ill.
+    ill: BTreeSet<String>,
     objects: BTreeMap<(usize, String), Observation>,
     links: BTreeMap<String, String>,
     gaps: BTreeMap<GroupKind, String>,
@@ -200,9 +213,49 @@ impl Truth {
                     self.links.insert(uid.to_string(), by.map(|by| by.to_string()).unwrap_or_default());
                 }
             }
+            Step::Explain(uid, cause) => {
+                let explanation = cause.map(|(n, fails)| explanation(n, fails)).unwrap_or_default();
+                index.explain(&uid.to_string().into(), explanation.clone());
+                if self.ill.contains(&uid.to_string()) {
+                    self.explanations.insert(uid.to_string(), explanation);
+                }
+            }
             Step::Wait(seconds) => self.now += seconds,
         }
         self.forget_unused_links();
+    }
+
+    /// Hears who is ill: what isn't any more is explained no more.
+    fn hear(&mut self, index: &mut Index) {
+        for (key, illness) in index.take_illnesses(at(self.now)) {
+            if illness.is_some() {
+                self.ill.insert(key.to_string());
+            } else {
+                assert!(self.ill.remove(&*key), "{key} was never ill");
+                let gap = |kind: usize| self.gaps.contains_key(&group_kind(kind));
+                if !self.objects.keys().any(|(kind, known)| *known == *key && gap(*kind)) {
+                    self.explanations.remove(&*key);
+                }
+            }
+        }
+    }
+
+    /// Those whose cause is wanted, seen afresh.
+    fn ill(&self) -> BTreeSet<String> {
+        let shown = self.summarize();
+        let components = shown.values().flat_map(|summary| &summary.status.components);
+        components
+            .filter(|component| component.kind != "Addon" && component.rule != "coverage")
+            .map(|component| component.uid.clone())
+            .filter(|uid| {
+                let mut known = self.objects.iter().filter(|((_, of), _)| of == uid).map(|(_, o)| o);
+                known.any(|object| {
+                    let past = self.histories.get(uid).map(History::past).unwrap_or_default();
+                    let verdict = object.timeline_after(past).at(at(self.now)).clone();
+                    matches!(verdict.health, Health::Degraded | Health::Unknown | Health::Progressing)
+                })
+            })
+            .collect()
     }
 
     /// What an object says itself of its controller is what counts.
@@ -230,6 +283,7 @@ impl Truth {
 
     fn forget_what_is_gone(&mut self) {
         self.histories.retain(|uid, _| self.objects.keys().any(|(_, known)| known == uid));
+        self.explanations.retain(|uid, _| self.objects.keys().any(|(_, known)| known == uid));
     }
 
     fn kind_of(&self, observation: &Observation) -> usize {
@@ -311,6 +365,7 @@ impl Truth {
             observations: self.objects.values().cloned().collect(),
             links: self.links.iter().map(|(a, b)| (a.as_str().into(), b.as_str().into())).collect(),
             gaps: self.gaps.clone(),
+            explanations: self.explanations.iter().map(|(uid, e)| (uid.as_str().into(), e.clone())).collect(),
             combinations: self.combinations.clone(),
             pasts: self
                 .histories
@@ -360,6 +415,25 @@ proptest! {
         }
         prop_assert_eq!(&truth.after_a_restart(&shown, false), &shown);
         prop_assert_eq!(&truth.after_a_restart(&shown, true), &shown);
+    }
+
+    #[test]
+    fn causes_are_shown_as_long_as_they_hold(steps in prop::collection::vec(steps_and_causes(), 1..60)) {
+        let mut index = Index::default();
+        let mut truth = Truth::default();
+        let mut shown: BTreeMap<Identifier, Summary> = BTreeMap::new();
+        for step in steps {
+            truth.apply(&mut index, step);
+            for change in index.flush(at(truth.now)) {
+                match change {
+                    Change::Show(summary) => shown.extend(timeless([*summary])),
+                    Change::Empty(identifier) => drop(shown.remove(&identifier)),
+                }
+            }
+            prop_assert_eq!(&shown, &truth.summarize());
+            truth.hear(&mut index);
+            prop_assert_eq!(&truth.ill, &truth.ill());
+        }
     }
 
     #[test]

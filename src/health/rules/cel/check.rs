@@ -173,7 +173,7 @@ impl Check<'_> {
         match call.func_name.as_str() {
             operators::ADD => names::ADD.clone_into(&mut call.func_name),
             operators::EQUALS if !call.args.iter().any(scalar) => {
-                names::EQUAL.clone_into(&mut call.func_name)
+                names::EQUAL.clone_into(&mut call.func_name);
             }
             operators::NOT_EQUALS if !call.args.iter().any(scalar) => {
                 names::UNEQUAL.clone_into(&mut call.func_name);

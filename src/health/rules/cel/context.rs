@@ -17,17 +17,19 @@ use super::{
     pattern::{PATTERN_TYPE, Pattern},
     view::{View, What, value},
 };
-use crate::health::subject::{Subject, generation};
+use crate::health::{dialect::ObservedGeneration, subject::Subject};
 
 type Answer<'b, 'v> = Result<CowVal<'b, 'v>, ExecutionError>;
 
 /// Making it takes longer than most evaluations: it is made once, each evaluation is a scope in it.
 pub(super) static ROOT: LazyLock<Result<Context<'static, 'static>, DeclarationError>> = LazyLock::new(|| {
     let mut env = Env::default().with_stdlib();
-    env.add_overload(names::ADD, names::ADD, vec![DYN_TYPE, DYN_TYPE], add)?;
+    env.add_overload(names::ADD, names::ADD, vec![DYN_TYPE, DYN_TYPE], |args| add(&args))?;
     env.add_overload(names::EQUAL, names::EQUAL, vec![DYN_TYPE, DYN_TYPE], |args| equal(&args, true))?;
     env.add_overload(names::UNEQUAL, names::UNEQUAL, vec![DYN_TYPE, DYN_TYPE], |args| equal(&args, false))?;
-    env.add_member_overload("matches", "matches", STRING_TYPE, vec![PATTERN_TYPE.to_owned()], matches)?;
+    env.add_member_overload("matches", "matches", STRING_TYPE, vec![PATTERN_TYPE.to_owned()], |args| {
+        matches(&args)
+    })?;
     Ok(Context::with_env(env.into()))
 });
 
@@ -68,17 +70,20 @@ impl VariableResolver for Scope<'_> {
 /// Whether what the status says is of the generation that the object has. Where conditions name the
 /// generation that they are of, those count, not the one of the whole status.
 fn is_current(subject: Subject) -> bool {
-    let mut own = subject.conditions.iter().filter_map(|reading| reading.observed_generation).peekable();
-    if own.peek().is_none() {
-        return generation(subject.status("observedGeneration"))
-            .is_none_or(|seen| subject.lag_behind(seen).is_none());
+    if matches!(subject.dialect.generation, ObservedGeneration::Nowhere) {
+        return true;
     }
-    own.all(|seen| subject.lag_behind(seen).is_none())
+    let mut seen = subject.conditions.iter().filter_map(|reading| reading.observed_generation).peekable();
+    let current = |seen: i64| subject.lag_behind(seen).is_none();
+    match seen.peek() {
+        Some(_) => seen.all(current),
+        None => subject.observed_generation().is_none_or(current),
+    }
 }
 
 /// `+`, for numbers and for texts. Lists would let an expression grow without end.
-fn add<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Answer<'b, 'v> {
-    let [left, right] = args.as_slice() else { return Err(ExecutionError::missing_argument_or_target()) };
+fn add<'b, 'v>(args: &[CowVal<'b, 'v>]) -> Answer<'b, 'v> {
+    let [left, right] = args else { return Err(ExecutionError::missing_argument_or_target()) };
     let length = |value: &CowVal| value.downcast_ref::<CelString>().map_or(0, |text| text.inner().len());
     if length(left) + length(right) > TEXT_BYTES {
         return Err(ExecutionError::function_error("+", "the text becomes too long"));
@@ -86,7 +91,7 @@ fn add<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Answer<'b, 'v> {
     let list = left.as_iterable().is_some();
     match left.as_adder() {
         Some(adder) if !list => Ok(CowVal::Owned(adder.add(&**right)?.into_owned())),
-        _ => Err(overload("_+_", &args)),
+        _ => Err(overload(names::ADD, args)),
     }
 }
 
@@ -97,11 +102,11 @@ fn equal<'b, 'v>(args: &[CowVal<'b, 'v>], answer: bool) -> Answer<'b, 'v> {
     Ok(CowVal::owned(CelBool::from(equal == answer)))
 }
 
-fn matches<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Answer<'b, 'v> {
-    let [text, pattern] = args.as_slice() else { return Err(ExecutionError::missing_argument_or_target()) };
+fn matches<'b, 'v>(args: &[CowVal<'b, 'v>]) -> Answer<'b, 'v> {
+    let [text, pattern] = args else { return Err(ExecutionError::missing_argument_or_target()) };
     match (text.downcast_ref::<CelString>(), pattern.downcast_ref::<Pattern>()) {
         (Some(text), Some(pattern)) => Ok(CowVal::owned(CelBool::from(pattern.matches(text.inner())))),
-        _ => Err(overload("matches", &args)),
+        _ => Err(overload("matches", args)),
     }
 }
 

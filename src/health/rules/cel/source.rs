@@ -46,7 +46,7 @@ impl<'s> Source<'s> {
                     return Err(source.error(token.start, lexical(message, source.rest(token.start))));
                 }
                 TokenKind::TokLeftBracket | TokenKind::TokLeftBrace | TokenKind::TokLeftParen => {
-                    brackets += 1
+                    brackets += 1;
                 }
                 TokenKind::TokRightBracket | TokenKind::TokRightBrace | TokenKind::TokRightParen => {
                     brackets = brackets.saturating_sub(1);

@@ -131,7 +131,7 @@ impl<'b, 'a: 'v, 'v> Walk<'b, 'v> for Each<'b, 'a> {
     }
 }
 
-fn key<'k>(value: &'k dyn Val) -> Result<&'k str, ExecutionError> {
+fn key(value: &dyn Val) -> Result<&str, ExecutionError> {
     value.downcast_ref::<CelString>().map(CelString::inner).ok_or_else(|| unexpected(value, &STRING_TYPE))
 }
 
