@@ -78,7 +78,7 @@ fn cases_that_fail_are_named_with_their_place() {
     let (_folder, paths) = folder(&[("reefs.yaml", RULES), ("reefs.cases.yaml", CASES)]);
     let output = test(&paths);
     assert_eq!(output.exit, Exit::Success, "{}", output.stdout);
-    assert_eq!(output.stdout, "2 rules, 2 cases, 0 failures; 1 of the rules have no case\n");
+    assert_eq!(output.stdout, "2 rules, 2 cases, 0 failures; without a case: 1 rule\n");
 
     let wrong = CASES.replace("health: Healthy", "health: Suspended").replace("reason: Dry", "reason: Wet");
     let (_folder, paths) = folder(&[("reefs.yaml", RULES), ("reefs.cases.yaml", &wrong)]);
