@@ -196,10 +196,36 @@ fn colour_is_for_terminals_unless_it_is_asked_for() {
 
 #[test]
 fn help_teaches_by_example() {
-    for arguments in [&["--help"][..], &["list", "--help"], &["describe", "--help"]] {
+    for arguments in [
+        &["--help"][..],
+        &["list", "--help"],
+        &["describe", "--help"],
+        &["health", "--help"],
+        &["rules", "--help"],
+    ] {
         let output = addonctl(arguments, "");
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains("Examples:\n"), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn verdicts_are_the_same_bytes_each_time_in_the_order_of_the_input() {
+    let pod = |name: &str, phase: &str| {
+        format!("apiVersion: v1\nkind: Pod\nmetadata: {{{name}}}\nstatus: {{phase: {phase}}}\n---\n")
+    };
+    let input =
+        [pod("name: b", "Running"), pod("name: a", "Failed"), pod("", "Odd"), pod("name: b", "Failed")];
+    let judged = || addonctl(&["health", "-o", "json", "-f", "-"], &input.concat());
+    let output = judged();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<&str> = lines.iter().map(|line| line["reference"]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["b", "a", "", "b"]);
+    assert_eq!(output.stdout, judged().stdout);
+
+    for nonsense in [&["health"][..], &["health", "-f", "-", "--now", "soon"], &["rules"]] {
+        assert_eq!(addonctl(nonsense, "").status.code(), Some(2), "{nonsense:?}");
     }
 }
 

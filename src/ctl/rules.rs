@@ -147,3 +147,8 @@ impl Chapter {
         self.cases().filter(is_for).count()
     }
 }
+
+/// `1 rule`, `2 rules`.
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -69,10 +69,8 @@ fn contents(spec: &StatusRuleSpec) -> Vec<String> {
         ("deadline", spec.deadline.is_some()),
         ("combine", spec.combine.is_some()),
     ];
-    let counted = counted
-        .into_iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(what, count)| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") });
+    let counted = counted.into_iter().filter(|(_, count)| *count > 0);
+    let counted = counted.map(|(what, count)| super::counted(count, what));
     let single = single.into_iter().filter(|(_, is)| *is).map(|(what, _)| what.to_owned());
     counted.chain(single).collect()
 }

@@ -1,4 +1,4 @@
-use super::{Book, Chapter, Error, Exit, Io};
+use super::{Book, Chapter, Error, Exit, Io, counted};
 use crate::health::Rules;
 
 /// `addonctl rules test`.
@@ -19,8 +19,11 @@ pub(super) fn run(book: &Book, io: &mut Io<'_>) -> Result<Exit, Error> {
             .flat_map(|chapter| chapter.rules.iter().map(move |(_, rule)| chapter.count(rule)))
             .collect();
         let bare = all.iter().filter(|count| **count == 0).count();
-        let bare = if bare == 0 { String::new() } else { format!("; {bare} of the rules have no case") };
-        writeln!(io.stdout, "{} rules, {cases} cases, {} failures{bare}", all.len(), failures.len())?;
+        let bare =
+            if bare == 0 { String::new() } else { format!("; without a case: {}", counted(bare, "rule")) };
+        let [rules, cases, failures] = [(all.len(), "rule"), (cases, "case"), (failures.len(), "failure")]
+            .map(|(count, what)| counted(count, what));
+        writeln!(io.stdout, "{rules}, {cases}, {failures}{bare}")?;
     }
     io.stdout.flush()?;
     book.say(io.stderr)?;
