@@ -104,7 +104,7 @@ spec:
 "
     );
     cluster.apply(&manifest).await.expect("a Job");
-    told("ill-job", "Degraded", &["Job", "BackoffLimitExceeded", "Pod", "container load"]).await;
+    told("ill-job", "Degraded", &["Job", "its pod", "container load ended with exit code 1"]).await;
 }
 
 #[tokio::test]
