@@ -4,37 +4,12 @@ use std::time::{Duration, Instant};
 
 use addons_testbed::eventually;
 
-use crate::support::{LONG, addon, health, stage, with};
-
-fn crd(kind: &str) -> String {
-    let (lower, plural) = (kind.to_lowercase(), format!("{}s", kind.to_lowercase()));
-    format!(
-        "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: {plural}.arrivals.example}}
-spec:
-  group: arrivals.example
-  scope: Cluster
-  names: {{kind: {kind}, plural: {plural}, singular: {lower}}}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {{status: {{}}}}
-    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
-"
-    )
-}
+use crate::support::{LONG, addon, health, serve, stage, with};
 
 #[tokio::test]
 async fn a_kind_is_watched_as_soon_as_it_is_served_and_goes_with_its_crd() {
     let stage = stage().await;
-    stage.cluster.apply(&crd("Comet")).await.expect("a CRD");
-    stage
-        .cluster
-        .kubectl(&["wait", "--for=condition=Established", "crd/comets.arrivals.example", "--timeout=60s"])
-        .await
-        .expect("established");
+    serve(stage.cluster, "arrivals.example", "Cluster", "Comet").await;
     let object = "{apiVersion: arrivals.example/v1, kind: Comet, metadata: {name: c, labels: {addons.x-k8s.io/comet: ''}}}";
     stage.cluster.apply(object).await.expect("an object");
     let accepted = Instant::now();

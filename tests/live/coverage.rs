@@ -3,7 +3,7 @@
 use addons_testbed::eventually;
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
-use crate::support::{LONG, Running, addon, cluster, condition, health};
+use crate::support::{LONG, Running, addon, cluster, condition, established, health};
 
 const KINDS: [(&str, &str); 2] = [("gears", "Gear"), ("sprockets", "Sprocket")];
 
@@ -76,15 +76,7 @@ async fn a_forbidden_kind_and_a_dead_conversion_webhook_concern_only_their_own()
     let cluster = cluster().await;
     for (plural, kind) in KINDS {
         cluster.apply(&crd(plural, kind, false)).await.expect("a CRD");
-        cluster
-            .kubectl(&[
-                "wait",
-                "--for=condition=Established",
-                &format!("crd/{plural}.{plural}.example"),
-                "--timeout=60s",
-            ])
-            .await
-            .expect("established");
+        established(&cluster, &format!("{plural}.{plural}.example")).await;
         let object = format!(
             "{{apiVersion: {plural}.example/v1, kind: {kind}, metadata: {{name: one, labels: {{addons.x-k8s.io/{plural}: ''}}}}}}"
         );

@@ -1,11 +1,9 @@
 //! What is ill shows the right word, and `addonctl why` names the last cause.
 
-use std::process::Command;
-
 use addons_testbed::{Cluster, eventually};
 use serde_json::Value;
 
-use crate::support::{LONG, addon, stage};
+use crate::support::{LONG, addon, addonctl, established, serve, stage};
 
 /// Waits until `kubectl get addons` has this health, until `addonctl why` says all of `wanted`, and
 /// gives what it says.
@@ -18,7 +16,7 @@ async fn told(identifier: &str, health: &str, wanted: &[&str]) -> String {
         if columns.split_whitespace().nth(1) != Some(health) {
             return Err(columns);
         }
-        let (code, out, err) = why(cluster, identifier).await;
+        let (code, out, err) = addonctl(cluster.kubeconfig(), &["why", identifier]).await;
         let missing: Vec<&&str> = wanted.iter().filter(|part| !flat(&out).contains(**part)).collect();
         match (code, &*missing) {
             (0, []) => Ok(out),
@@ -32,15 +30,6 @@ async fn told(identifier: &str, health: &str, wanted: &[&str]) -> String {
 fn flat(tree: &str) -> String {
     let words = tree.split_whitespace().filter(|word| !matches!(*word, "│" | "├─" | "└─"));
     words.collect::<Vec<_>>().join(" ")
-}
-
-async fn why(cluster: &Cluster, identifier: &str) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_addonctl"));
-    command.args(["why", identifier]).env("KUBECONFIG", cluster.kubeconfig()).env("NO_COLOR", "1");
-    let output =
-        tokio::task::spawn_blocking(move || command.output()).await.expect("a thread").expect("addonctl");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
 }
 
 async fn message(identifier: &str) -> String {
@@ -124,10 +113,7 @@ spec:
         )
     };
     cluster.apply(&definition("gizmos", "Gizmo", "a: b")).await.expect("a CRD");
-    cluster
-        .kubectl(&["wait", "--for=condition=Established", "crd/gizmos.ills.acme.test", "--timeout=60s"])
-        .await
-        .expect("established");
+    established(cluster, "gizmos.ills.acme.test").await;
     cluster.apply(&definition("gadgets", "Gizmo", "addons.x-k8s.io/ill-names: ''")).await.expect("a CRD");
     told("ill-names", "Degraded", &["CustomResourceDefinition", "KindConflict", "already in use"]).await;
 }
@@ -164,34 +150,8 @@ spec:
 async fn a_certificate_that_failed() {
     let cluster = stage().await.cluster;
     let namespace = cluster.namespace("cert").await.expect("a namespace");
-    let definition = |plural: &str, kind: &str| {
-        format!(
-            "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: {plural}.cert-manager.io}}
-spec:
-  group: cert-manager.io
-  scope: Namespaced
-  names: {{plural: {plural}, kind: {kind}}}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {{status: {{}}}}
-    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
----
-"
-        )
-    };
-    let definitions =
-        definition("certificates", "Certificate") + &definition("certificaterequests", "CertificateRequest");
-    cluster.apply(&definitions).await.expect("CRDs");
-    for plural in ["certificates", "certificaterequests"] {
-        let name = format!("crd/{plural}.cert-manager.io");
-        cluster
-            .kubectl(&["wait", "--for=condition=Established", &name, "--timeout=60s"])
-            .await
-            .expect("established");
+    for kind in ["Certificate", "CertificateRequest"] {
+        serve(cluster, "cert-manager.io", "Namespaced", kind).await;
     }
     let certificate = format!(
         "{{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {{name: site, namespace: {namespace}, labels: {{addons.x-k8s.io/ill-cert: ''}}}}, spec: {{secretName: site-tls}}}}"

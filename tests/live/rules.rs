@@ -6,42 +6,17 @@ use addons_testbed::{Cluster, eventually};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde_json::{Value, json};
 
-use crate::support::{LONG, addonctl, condition, health, stage, with};
+use crate::support::{LONG, addonctl, condition, health, serve, stage, with};
 
 /// The goal for a rule to take effect is 2 s. A test on a busy machine fails only on what no such
 /// machine explains.
 const SOON: Duration = Duration::from_secs(10);
 
-fn crd(kind: &str) -> String {
-    let (lower, plural) = (kind.to_lowercase(), format!("{}s", kind.to_lowercase()));
-    format!(
-        "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: {plural}.rules.example}}
-spec:
-  group: rules.example
-  scope: Cluster
-  names: {{kind: {kind}, plural: {plural}, singular: {lower}}}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {{status: {{}}}}
-    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
-"
-    )
-}
-
 /// Makes a kind and an object of it that says this of itself and carries the label of an add-on of
 /// the same name.
 async fn object(cluster: &Cluster, kind: &str, status: &str) {
     let name = kind.to_lowercase();
-    cluster.apply(&crd(kind)).await.expect("a CRD");
-    let established = format!("crd/{name}s.rules.example");
-    cluster
-        .kubectl(&["wait", "--for=condition=Established", &established, "--timeout=60s"])
-        .await
-        .expect("established");
+    serve(cluster, "rules.example", "Cluster", kind).await;
     let object = format!(
         "{{apiVersion: rules.example/v1, kind: {kind}, metadata: {{name: one, labels: {{addons.x-k8s.io/{name}: ''}}}}}}"
     );

@@ -105,10 +105,7 @@ pub async fn cluster() -> Cluster {
 
 async fn install_crd(cluster: &Cluster) {
     cluster.kubectl(&["apply", "-k", &at_root("crds")]).await.expect("the CRD");
-    cluster
-        .kubectl(&["wait", "--for=condition=Established", "crd/addons.addons.x-k8s.io", "--timeout=60s"])
-        .await
-        .expect("an established CRD");
+    established(cluster, "addons.addons.x-k8s.io").await;
 }
 
 /// The cluster that tests share, with a controller.
@@ -129,6 +126,44 @@ pub async fn stage() -> &'static Stage {
             Stage { cluster, controller }
         })
         .await
+}
+
+/// A custom resource that keeps whatever is written into it, with a status of its own.
+pub fn crd(group: &str, scope: &str, kind: &str) -> String {
+    let (lower, plural) = (kind.to_lowercase(), plural(kind));
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {plural}.{group}}}
+spec:
+  group: {group}
+  scope: {scope}
+  names: {{kind: {kind}, plural: {plural}, singular: {lower}}}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {{status: {{}}}}
+    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+"
+    )
+}
+
+fn plural(kind: &str) -> String {
+    format!("{}s", kind.to_lowercase())
+}
+
+/// Has the API server serve that custom resource.
+pub async fn serve(cluster: &Cluster, group: &str, scope: &str, kind: &str) {
+    cluster.apply(&crd(group, scope, kind)).await.expect("a CRD");
+    established(cluster, &format!("{}.{group}", plural(kind))).await;
+}
+
+/// Waits until a custom resource is served.
+pub async fn established(cluster: &Cluster, name: &str) {
+    let crd = format!("crd/{name}");
+    let wait = ["wait", "--for=condition=Established", &crd, "--timeout=60s"];
+    cluster.kubectl(&wait).await.expect("established");
 }
 
 /// An `Addon` as the API server holds it; an error where there is none.
