@@ -35,7 +35,7 @@ struct Resource {
 }
 
 /// The counters of one watched kind. They are shown for as long as somebody holds them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct WatchMetrics {
     events: Counter,
     relists: Counter,

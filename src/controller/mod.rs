@@ -133,7 +133,7 @@ impl Controller {
 
         let kind = Arc::new(rule_kind());
         // The same kind is counted where it is watched for components.
-        let feed = Feed::new(client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind));
+        let feed = Feed::uncounted(client.clone(), Arc::clone(&kind));
         let rule_turns = Turns::new(1);
         let reading = follow(feed, RuleReader::default(), rule_news, rule_turns.clone(), stop.clone());
         let explainer = Explainer::new(client.clone(), catalogue.clone(), rules.shared(), explain);

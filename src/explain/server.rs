@@ -7,7 +7,6 @@ use tokio::time::{Instant, timeout_at};
 use super::{Listing, Lookup, Named, Pace, Part, Refusal, Source, choose::is_owned_by, kinds};
 use crate::{
     discover::Catalogue,
-    metrics::Metrics,
     model::{Event, GroupKind, Kind, Object, ObjectRef, decode::Raw, text},
     watch::{Feed, FeedError},
 };
@@ -63,8 +62,7 @@ impl Server {
             };
             format!("{}{place}", kind.resource_name())
         };
-        let feed = Feed::new(self.client.clone(), Arc::clone(kind), Metrics::default().watch(kind))
-            .within(namespace);
+        let feed = Feed::uncounted(self.client.clone(), Arc::clone(kind)).within(namespace);
         let asked = async {
             if let Some(pace) = &self.pace {
                 pace.turn().await;

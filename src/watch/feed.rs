@@ -157,6 +157,11 @@ impl Feed {
         Self { client, kind, path, headers_timeout, page_timeout, metrics }
     }
 
+    /// The same without counting: for single requests, and for a kind that is counted elsewhere.
+    pub fn uncounted(client: Client, kind: Arc<Kind>) -> Self {
+        Self::new(client, kind, Arc::default())
+    }
+
     /// The same feed, where an answer may take as long as `patience` to begin and to arrive.
     #[must_use]
     pub fn patient(self, patience: Duration) -> Self {

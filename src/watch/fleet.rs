@@ -165,7 +165,7 @@ impl Fleet {
             };
             let kind = Arc::new(kind);
             // The same kinds are counted where they are watched for components.
-            let feed = Feed::new(self.client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind));
+            let feed = Feed::uncounted(self.client.clone(), Arc::clone(&kind));
             let following =
                 follow(feed, TriggerReader::default(), trigger.clone(), Turns::new(1), cancel.child_token());
             self.tasks.spawn(following);

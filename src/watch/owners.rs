@@ -5,7 +5,6 @@ use kube::Client;
 use super::{Feed, FeedError};
 use crate::{
     discover::Catalogue,
-    metrics::Metrics,
     model::{Kind, Object, Owner, StatusReporting, decode::Raw},
 };
 
@@ -24,10 +23,8 @@ pub async fn controller_of(
     let Some(kind) = found else { return Ok(None) };
     // Metadata is enough, whatever the kind.
     let kind = Arc::new(Kind { status: StatusReporting::No, ..Kind::clone(kind) });
-    let page = Feed::new(client.clone(), Arc::clone(&kind), Metrics::default().watch(&kind))
-        .within(namespace)
-        .named(&owner.name)
-        .await?;
+    let page =
+        Feed::uncounted(client.clone(), Arc::clone(&kind)).within(namespace).named(&owner.name).await?;
     let listed = page.parse()?;
     let objects = listed
         .items()

@@ -11,7 +11,6 @@ use crate::{
     api::LabelPrefix,
     discover::{Catalogue, DiscoverError, Selection, discover_within},
     health::SharedRules,
-    metrics::Metrics,
     model::{Kind, StatusReporting},
     summary::{Census, Observation, object_key},
 };
@@ -74,8 +73,7 @@ async fn list(
     rules: &SharedRules,
     patience: Duration,
 ) -> Result<Vec<Observation>, FeedError> {
-    let metrics = Metrics::default().watch(&kind);
-    let feed = Feed::new(client.clone(), Arc::clone(&kind), metrics).patient(patience);
+    let feed = Feed::uncounted(client.clone(), Arc::clone(&kind)).patient(patience);
     let mut reader = ComponentReader::new(kind, prefix.clone(), Arc::clone(rules));
     read_pages(&feed, &mut reader).await?;
     Ok(match reader.complete().map(|report| report.news) {
