@@ -1,38 +1,18 @@
 //! What a verdict takes from the heap: of an object that is well, its message and nothing else.
 #![allow(clippy::expect_used, clippy::panic)]
 
-use std::sync::Arc;
-
 use addons::{
     health::{Rules, verdict_by},
-    model::{Health, Kind, Object, StatusReporting, decode::Raw},
+    model::Health,
 };
-use serde::Deserialize;
-use serde_json::Value;
 
-/// Real objects of each built-in kind; those named `well` are.
-const OBJECTS: &str = include_str!("../benches/verdict/objects.yaml");
-
-fn object_of(value: &Value) -> Object {
-    let raw = Raw::deserialize(value).expect("an object");
-    let api_version = raw.api_version.clone().expect("apiVersion");
-    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", &api_version));
-    let kind = Kind {
-        group: group.to_owned(),
-        version: version.to_owned(),
-        kind: raw.kind.clone().expect("kind"),
-        plural: String::new(),
-        namespaced: true,
-        status: StatusReporting::Unsaid,
-    };
-    raw.into_object(Arc::new(kind)).expect("an object with a name")
-}
+#[path = "../benches/verdict/objects.rs"]
+mod objects;
 
 #[test]
 fn the_verdict_on_what_is_well_is_its_message() {
-    let objects: Vec<Value> = serde_saphyr::from_str(OBJECTS).expect("a list of objects");
     let mut judged = 0;
-    for object in objects.iter().map(object_of).filter(|object| &*object.reference.name == "well") {
+    for object in objects::objects().into_iter().filter(|object| &*object.reference.name == "well") {
         let kind = &object.reference.kind;
         let rules = Rules::builtin().of_kind(&kind.group, &kind.kind);
         let verdict = verdict_by(&object, &rules).first;

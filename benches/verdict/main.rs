@@ -5,37 +5,18 @@
 //! an add-on keeps them.
 #![allow(clippy::expect_used, missing_docs)]
 
+mod objects;
+
 use std::{hint::black_box, sync::Arc, time::Duration};
 
 use addons::{
     health::{KindRules, Rules, judge, judge_by, read_text, verdict_by},
-    model::{Kind, Object, StatusReporting, decode::Raw},
+    model::Object,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
-use serde::Deserialize;
 use serde_json::Value;
 
-const OBJECTS: &str = include_str!("objects.yaml");
-
-fn objects() -> Vec<Object> {
-    let objects: Vec<Value> = serde_saphyr::from_str(OBJECTS).expect("a list of objects");
-    objects.iter().map(object_of).collect()
-}
-
-fn object_of(value: &Value) -> Object {
-    let raw = Raw::deserialize(value).expect("an object");
-    let api_version = raw.api_version.clone().expect("apiVersion");
-    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", &api_version));
-    let kind = Kind {
-        group: group.to_owned(),
-        version: version.to_owned(),
-        kind: raw.kind.clone().expect("kind"),
-        plural: String::new(),
-        namespaced: true,
-        status: StatusReporting::Unsaid,
-    };
-    raw.into_object(Arc::new(kind)).expect("an object with a name")
-}
+use self::objects::{object_of, objects};
 
 fn rules_of(object: &Object) -> Arc<KindRules> {
     let kind = &object.reference.kind;

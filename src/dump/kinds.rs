@@ -1,6 +1,6 @@
 use std::{collections::HashMap, sync::Arc};
 
-use crate::model::{Kind, StatusReporting, text};
+use crate::model::{Kind, text};
 
 /// Every kind that was read, each once.
 #[derive(Default)]
@@ -14,15 +14,7 @@ impl Kinds {
         if let Some(known) = self.0.get(&key) {
             return Arc::clone(known);
         }
-        let (group, version) = key.0.rsplit_once('/').unwrap_or(("", &key.0));
-        let new = Arc::new(Kind {
-            group: group.to_owned(),
-            version: version.to_owned(),
-            kind: key.1.clone(),
-            plural: plural(&key.1),
-            namespaced,
-            status: StatusReporting::Unsaid,
-        });
+        let new = Arc::new(Kind { plural: plural(&key.1), namespaced, ..Kind::named(&key.0, &key.1) });
         self.0.insert(key, Arc::clone(&new));
         new
     }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use serde_json::Value;
 
 use super::selector::Selector;
-use crate::model::{GroupKind, ObjectRef, decode::text_at};
+use crate::model::{GroupKind, ObjectRef, decode::text_at, group_version};
 
 /// Objects in which the cause may lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Named {
             _ => (text_at(reference, "namespace"), text_at(reference, "name")?),
         };
         let version = text_at(reference, "apiVersion");
-        let of_version = version.map(|version| version.rsplit_once('/').map_or("", |(group, _)| group));
+        let of_version = version.map(|version| group_version(version).0);
         let group =
             of_version.or_else(|| text_at(reference, "apiGroup").or_else(|| text_at(reference, "group")));
         let kind = text_at(reference, "kind").or(default.kind)?;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Files, Listing, Lookup, Named, Part, Refusal, Source, kinds};
 use crate::{
     discover::Catalogue,
-    model::{Event, Kind, Object, ObjectRef, StatusReporting, Timestamp, decode::Raw},
+    model::{Event, Kind, Object, ObjectRef, Timestamp, decode::Raw},
 };
 
 /// The object that `value` spells. Its `uid` is its kind and name unless it says another.
@@ -27,21 +27,13 @@ pub(super) fn object(mut value: Value) -> Object {
     }
     let raw = Raw::deserialize(&value).expect("an object");
     let api_version = raw.api_version.clone().expect("apiVersion");
-    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", &api_version));
     let kind = raw.kind.clone().expect("kind");
-    raw.into_object(Arc::new(self::kind(group, version, &kind, !value["metadata"]["namespace"].is_null())))
-        .expect("an object with a name")
+    let namespaced = !value["metadata"]["namespace"].is_null();
+    raw.into_object(Arc::new(self::kind(&api_version, &kind, namespaced))).expect("an object with a name")
 }
 
-fn kind(group: &str, version: &str, kind: &str, namespaced: bool) -> Kind {
-    Kind {
-        group: group.into(),
-        version: version.into(),
-        kind: kind.into(),
-        plural: format!("{}s", kind.to_lowercase()),
-        namespaced,
-        status: StatusReporting::Unsaid,
-    }
+fn kind(api_version: &str, kind: &str, namespaced: bool) -> Kind {
+    Kind { plural: format!("{}s", kind.to_lowercase()), namespaced, ..Kind::named(api_version, kind) }
 }
 
 pub(super) fn at(time: &str) -> Timestamp {
@@ -104,7 +96,7 @@ impl Source for Lab {
         }
         let group = wanted.group.as_deref();
         let known = kinds::resolve(&Catalogue::default(), group, &wanted.kind);
-        let other = || Arc::new(kind(group.unwrap_or_default(), "v1", &wanted.kind, true));
+        let other = || Arc::new(kind(&format!("{}/v1", group.unwrap_or_default()), &wanted.kind, true));
         let kind = known.unwrap_or_else(other);
         Ok(Lookup::Absent(ObjectRef {
             namespace: if kind.namespaced { wanted.namespace.as_str() } else { "" }.into(),

@@ -16,16 +16,8 @@ pub(super) fn at(time: &str) -> Timestamp {
 /// The object that `value` spells, of a kind that reports its status or not.
 pub(super) fn object_of(value: &Value, status: StatusReporting) -> Object {
     let raw = Raw::deserialize(value).expect("an object");
-    let api_version = raw.api_version.clone().expect("apiVersion");
-    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", &api_version));
-    let kind = Kind {
-        group: group.into(),
-        version: version.into(),
-        kind: raw.kind.clone().expect("kind"),
-        plural: "things".into(),
-        namespaced: true,
-        status,
-    };
+    let (api_version, kind) = (raw.api_version.clone().expect("apiVersion"), raw.kind.clone().expect("kind"));
+    let kind = Kind { plural: "things".into(), status, ..Kind::named(&api_version, &kind) };
     raw.into_object(Arc::new(kind)).expect("an object with a name")
 }
 

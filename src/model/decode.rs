@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::{Map, Number, Value};
 
-use super::{Kind, Object, ObjectRef, Owner, Timestamp, text};
+use super::{Kind, Object, ObjectRef, Owner, Timestamp, group_version, text};
 
 /// Keys that are never kept, however deep they stand: they are large and nothing reads them.
 const SKIPPED_KEYS: [&str; 3] =
@@ -111,11 +111,9 @@ fn pairs(value: Option<Value>) -> Vec<(String, String)> {
 fn controller(owners: Option<&Value>) -> Option<Owner> {
     let owner = owners?.as_array()?.iter().find(|owner| owner["controller"] == Value::Bool(true))?;
     let field = |key: &str| owner.get(key).and_then(Value::as_str).map(text::name).unwrap_or_default();
-    let api_version = field("apiVersion");
-    let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
     Some(Owner {
         uid: field("uid").into(),
-        group: group.to_owned(),
+        group: group_version(&field("apiVersion")).0.to_owned(),
         kind: field("kind"),
         name: field("name"),
     })

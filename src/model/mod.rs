@@ -14,7 +14,7 @@ pub use condition::{Condition, ConditionStatus};
 pub use event::{About, Event};
 pub use explanation::Explanation;
 pub use health::{Health, Later, OVERDUE, Timeline, Verdict};
-pub use object::{GroupKind, Kind, Object, ObjectRef, Owner, StatusReporting};
+pub use object::{GroupKind, Kind, Object, ObjectRef, Owner, StatusReporting, group_version};
 
 /// A point in time, as the Kubernetes API gives it.
 pub type Timestamp = k8s_openapi::jiff::Timestamp;

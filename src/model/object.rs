@@ -32,7 +32,26 @@ pub enum StatusReporting {
     Unsaid,
 }
 
+/// The group and the version in an `apiVersion`. The core group is empty.
+pub fn group_version(api_version: &str) -> (&str, &str) {
+    api_version.rsplit_once('/').unwrap_or(("", api_version))
+}
+
 impl Kind {
+    /// The kind that an object names by `apiVersion` and `kind`. What only an API server knows stays
+    /// open: there is no resource, it counts as namespaced, and nobody said whether it reports a status.
+    pub fn named(api_version: &str, kind: &str) -> Self {
+        let (group, version) = group_version(api_version);
+        Self {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: kind.to_owned(),
+            plural: String::new(),
+            namespaced: true,
+            status: StatusReporting::Unsaid,
+        }
+    }
+
     /// The group and kind without the version: what stays the same when the served version changes.
     pub fn group_kind(&self) -> GroupKind {
         GroupKind { group: self.group.clone(), kind: self.kind.clone() }

@@ -28,16 +28,8 @@ pub fn cases<T: DeserializeOwned>(file: &str) -> Option<Vec<T>> {
 pub fn object_of(value: &Value, status: StatusReporting) -> Object {
     let raw = Raw::deserialize(value).expect("any JSON object");
     let api_version = raw.api_version.clone().unwrap_or_default();
-    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", &api_version));
-    let kind = Kind {
-        group: group.to_owned(),
-        version: version.to_owned(),
-        kind: raw.kind.clone().unwrap_or_default(),
-        plural: String::new(),
-        namespaced: true,
-        status,
-    };
-    raw.into_nameless(Arc::new(kind))
+    let kind = Kind::named(&api_version, &raw.kind.clone().unwrap_or_default());
+    raw.into_nameless(Arc::new(Kind { status, ..kind }))
 }
 
 /// The built-in rules, with those of the folder or file that `ADDONS_RULES` names before them.

@@ -5,34 +5,25 @@ use serde::Deserialize;
 use super::{Rules, read::Case};
 use crate::{
     health::judge,
-    model::{GroupKind, Health, Kind, StatusReporting, Verdict, decode::Raw},
+    model::{Health, Kind, Verdict, decode::Raw},
 };
 
 impl Case {
     /// The kind of the object; `None` where it isn't given.
-    pub fn kind(&self) -> Option<GroupKind> {
+    pub fn kind(&self) -> Option<Kind> {
         let text = |field: &str| self.object.get(field)?.as_str().filter(|text| !text.is_empty());
-        let group = text("apiVersion")?.rsplit_once('/').map_or("", |(group, _)| group);
-        Some(GroupKind { group: group.to_owned(), kind: text("kind")?.to_owned() })
+        Some(Kind::named(text("apiVersion")?, text("kind")?))
     }
 
     /// What is wrong with what `rules` say of the case; `None` where they say what they must.
     pub fn fault(&self, rules: &Rules) -> Option<String> {
-        let Some(GroupKind { group, kind }) = self.kind() else {
+        let Some(kind) = self.kind() else {
             return Some("the object has no apiVersion or no kind".to_owned());
         };
-        let kind = Arc::new(Kind {
-            group,
-            version: String::new(),
-            kind,
-            plural: String::new(),
-            namespaced: true,
-            status: StatusReporting::Unsaid,
-        });
         let Ok(raw) = Raw::deserialize(&self.object) else {
             return Some("the object can't be read".to_owned());
         };
-        let object = raw.into_nameless(kind);
+        let object = raw.into_nameless(Arc::new(kind));
         let judgement = judge(&object, rules);
         let verdict = self.now.map_or(&judgement.timeline.first, |now| judgement.timeline.at(now));
         let facts: BTreeMap<_, _> = judgement.facts.iter().map(|fact| (&fact.name, &fact.value)).collect();
