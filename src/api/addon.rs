@@ -1,8 +1,12 @@
+use std::sync::Arc;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::model::{Kind, ObjectRef, StatusReporting, text};
 
 /// The types of the conditions of an `Addon`.
 pub mod condition {
@@ -338,6 +342,28 @@ pub struct ComponentFlapping {
     pub first: Time,
     /// When it changed last.
     pub last: Time,
+}
+
+impl ComponentStatus {
+    /// Which object it is. Text in it was cleaned when it was written, and is cleaned again, since
+    /// anybody may edit an `Addon`.
+    pub fn reference(&self) -> ObjectRef {
+        use text::name;
+        let kind = Kind {
+            group: name(&self.group),
+            version: name(&self.version),
+            kind: name(&self.kind),
+            plural: name(&self.resource),
+            namespaced: !self.namespace.is_empty(),
+            status: StatusReporting::Unsaid,
+        };
+        ObjectRef {
+            kind: Arc::new(kind),
+            namespace: name(&self.namespace).into(),
+            name: name(&self.name).into(),
+            uid: name(&self.uid).into(),
+        }
+    }
 }
 
 /// A condition of a component, as the object itself reports it.

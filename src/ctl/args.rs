@@ -321,6 +321,12 @@ impl WhyArgs {
 }
 
 impl One {
+    /// What it means that there is none; `whole` says whether everything could be read.
+    pub fn not_found(&self, whole: bool) -> Error {
+        let name = self.name.clone();
+        if whole { Error::NotFound { name } } else { Error::NotInPart { name } }
+    }
+
     fn new(name: &str, source: SourceArgs) -> Result<Self, Error> {
         let mut object_names = Vec::new();
         // Only a name that isn't an identifier in other letters can be the name of an object.

@@ -29,6 +29,13 @@ impl From<Summary> for Computed {
     }
 }
 
+/// The first of `names` that there is.
+pub(super) fn find(mut addons: Vec<Computed>, names: &[String]) -> Option<Computed> {
+    let place = |name: &String| addons.iter().position(|computed| computed.addon.name_any() == *name);
+    let place = names.iter().find_map(place)?;
+    Some(addons.swap_remove(place))
+}
+
 /// Puts add-ons into the order of their names.
 pub(super) fn sort_by_name(addons: &mut [Computed]) {
     addons.sort_by_key(|computed| computed.addon.name_any());

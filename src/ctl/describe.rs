@@ -7,8 +7,9 @@ use super::{
     Error, Exit, Io,
     age::age,
     args::{One, Source},
-    computed::{self, Computed},
-    files, live,
+    computed, files,
+    live::{self, FromCluster},
+    output::sentence,
     server::Server,
     table::{Cell, NONE, Table, health_style, paint},
     wrap::wrap,
@@ -35,41 +36,31 @@ struct Look {
 /// `addonctl describe`.
 pub(super) async fn run(args: &One, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
     let look = Look { colour, columns: io.columns };
-    let not_found = |whole: bool| {
-        let name = args.name.clone();
-        if whole { Error::NotFound { name } } else { Error::NotInPart { name } }
-    };
     let (text, exit) = match &args.source {
         Source::Server(connection) => {
             let addon = Server::new(connection).await?.addon(&args.object_names).await?;
-            let addon = addon.ok_or_else(|| not_found(true))?;
+            let addon = addon.ok_or_else(|| args.not_found(true))?;
             let since = ready_since(&addon);
             (describe(&addon, since, io.now, look), Exit::Success)
         }
         Source::Live { connection, prefix } => {
-            let (census, gaps) = live::read(connection, prefix).await?;
+            let FromCluster { census, gaps, .. } = live::read(connection, prefix).await?;
             gaps.say(io.stderr)?;
-            let addons = computed::addons(census, io.now);
-            let computed = find(&addons, &args.object_names).ok_or_else(|| not_found(gaps.are_none()))?;
+            let computed = computed::find(computed::addons(census, io.now), &args.object_names);
+            let computed = computed.ok_or_else(|| args.not_found(gaps.are_none()))?;
             (describe(&computed.addon, computed.since, io.now, look), gaps.exit())
         }
         Source::Files { paths, prefix } => {
             let found = files::read(paths, prefix, io.stdin, io.now);
             found.report.problems(io.stderr)?;
-            let addons = computed::addons(found.census, found.taken);
-            let computed =
-                find(&addons, &args.object_names).ok_or_else(|| not_found(found.report.is_whole()))?;
+            let computed = computed::find(computed::addons(found.census, found.taken), &args.object_names);
+            let computed = computed.ok_or_else(|| args.not_found(found.report.is_whole()))?;
             (describe(&computed.addon, computed.since, found.taken, look), found.report.exit())
         }
     };
     io.stdout.write_all(text.as_bytes())?;
     io.stdout.flush()?;
     Ok(exit)
-}
-
-/// The first of `names` that there is.
-fn find<'a>(addons: &'a [Computed], names: &[String]) -> Option<&'a Computed> {
-    names.iter().find_map(|name| addons.iter().find(|computed| computed.addon.name_any() == *name))
 }
 
 fn ready_since(addon: &Addon) -> Option<Timestamp> {
@@ -216,13 +207,6 @@ fn details(text: &mut String, component: &ComponentStatus, now: Timestamp) {
         let state = format!("{}={}", condition.kind, condition.status);
         lines(text, &sentence(&state, &condition.reason, message), INDENT);
     }
-}
-
-/// `head`, a reason in brackets and a message, as far as there are any.
-fn sentence(head: &str, reason: &str, message: &str) -> String {
-    let reason = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-    let message = if message.is_empty() { String::new() } else { format!(": {message}") };
-    format!("{head}{reason}{message}")
 }
 
 fn field(text: &mut String, name: &str, value: &str) {

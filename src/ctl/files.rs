@@ -12,7 +12,7 @@ use crate::{
     dump::{Dump, Keep, Problem, Reader},
     explain::Files,
     health::Rules,
-    model::Timestamp,
+    model::{Object, Timestamp},
     summary::{Census, Observation},
 };
 
@@ -39,49 +39,35 @@ pub(super) fn read(
     now: Timestamp,
 ) -> FromFiles {
     let reader = Reader::new(|labels| labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
-    let mut dump = finish(reader, paths, stdin);
-    let taken = taken(&dump, now);
-    let report = Report::of(&mut dump);
-    let rules = Rules::builtin();
-    let observations =
-        dump.objects.iter().filter_map(|object| Observation::of(object, prefix, &rules)).collect();
-    FromFiles { census: Census { observations, links: dump.links, ..Census::default() }, taken, report }
+    found(&mut finish(reader, paths, stdin), prefix, now)
 }
 
-/// Everything that was found in files, labelled or not.
-pub(super) struct AllFromFiles {
-    pub census: Census,
-    pub objects: Files,
-    /// When the files were made: the clock that their verdicts are taken by.
-    pub taken: Timestamp,
-    pub report: Report,
-}
-
-/// Reads everything at `paths` and keeps all of it. `now` is the latest that the files can have been
-/// made.
+/// The same, with everything that is there, labelled or not.
 pub(super) fn read_all(
     paths: &[PathBuf],
     prefix: &LabelPrefix,
     stdin: &mut (dyn Read + Send),
     now: Timestamp,
-) -> AllFromFiles {
+) -> (FromFiles, Files) {
     let mut dump = finish(Reader::new(|_| true).with_events(), paths, stdin);
-    let taken = taken(&dump, now);
-    let report = Report::of(&mut dump);
+    // What carries no label may still stand between an owner and what it made.
+    let link =
+        |object: &Object| Some((object.reference.uid.clone(), object.controller.as_ref()?.uid.clone()));
+    dump.links = dump.objects.iter().filter_map(link).collect();
+    let found = found(&mut dump, prefix, now);
+    (found, Files::new(dump.objects, dump.events))
+}
+
+/// What `dump` holds of add-ons; the objects stay in it.
+fn found(dump: &mut Dump, prefix: &LabelPrefix, now: Timestamp) -> FromFiles {
     let rules = Rules::builtin();
     let observations =
         dump.objects.iter().filter_map(|object| Observation::of(object, prefix, &rules)).collect();
-    // What carries no label may still stand between an owner and what it made.
-    let controlled = dump
-        .objects
-        .iter()
-        .filter_map(|object| Some((object.reference.uid.clone(), object.controller.as_ref()?.uid.clone())));
-    let links = controlled.collect();
-    AllFromFiles {
+    let links = mem::take(&mut dump.links);
+    FromFiles {
         census: Census { observations, links, ..Census::default() },
-        objects: Files::new(dump.objects, dump.events),
-        taken,
-        report,
+        taken: taken(dump, now),
+        report: Report::of(dump),
     }
 }
 

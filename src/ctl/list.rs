@@ -6,7 +6,8 @@ use super::{
     columns,
     computed::{self, Computed},
     files::{self, FromFiles},
-    live, output,
+    live::{self, FromCluster},
+    output,
     server::Server,
 };
 use crate::model::Timestamp;
@@ -26,7 +27,7 @@ pub(super) async fn run(args: &List, colour: bool, io: &mut Io<'_>) -> Result<Ex
             Ok(Exit::Success)
         }
         Source::Live { connection, prefix } => {
-            let (census, gaps) = live::read(connection, prefix).await?;
+            let FromCluster { census, gaps, .. } = live::read(connection, prefix).await?;
             let listing = from_computed(computed::addons(census, io.now), args, colour, io.now)?;
             print(&listing, args.format, gaps.are_none(), io)?;
             gaps.say(io.stderr)?;

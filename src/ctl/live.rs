@@ -20,13 +20,23 @@ pub(super) struct Gaps {
     rules: Option<String>,
 }
 
+/// What was found in a cluster.
+pub(super) struct FromCluster {
+    pub census: Census,
+    pub gaps: Gaps,
+    /// Where it was found.
+    pub server: Server,
+    /// The rules of users that it was judged by.
+    pub users: Vec<Arc<Rule>>,
+}
+
 /// Reads every kind of a cluster with the rights of the user, judged by the rules of the cluster.
-pub(super) async fn read(connection: &Connection, prefix: &LabelPrefix) -> Result<(Census, Gaps), Error> {
+pub(super) async fn read(connection: &Connection, prefix: &LabelPrefix) -> Result<FromCluster, Error> {
     let server = Server::new(connection).await?;
     let (users, unread) = rules(&server).await?;
     let census = server.snapshot(prefix, &users).await?;
     let gaps = Gaps { kinds: census.gaps.clone(), rules: unread };
-    Ok((census, gaps))
+    Ok(FromCluster { census, gaps, server, users })
 }
 
 /// The rules of users that are in force in the cluster, or why they can't be read.

@@ -32,6 +32,13 @@ pub(super) fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("addon.{GROUP}/{name}\n")).collect()
 }
 
+/// `head`, a reason in brackets and a message, as far as there are any.
+pub(super) fn sentence(head: &str, reason: &str, message: &str) -> String {
+    let reason = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+    let message = if message.is_empty() { String::new() } else { format!(": {message}") };
+    format!("{head}{reason}{message}")
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::expect_used)]

@@ -35,14 +35,21 @@ pub(super) fn read(folders: &[PathBuf]) -> (Arc<Rules>, Vec<FileError>) {
     for folder in folders {
         let (written, unread) = read_dir(folder);
         faults.extend(unread);
-        for written in written {
-            match written.compile() {
-                Ok(rule) => rules.push(Arc::new(rule)),
-                Err(fault) => faults.push(fault),
-            }
-        }
+        rules.extend(compiled(written, &mut faults).into_iter().map(|(_, rule)| rule));
     }
     (Arc::new(Rules::with(rules)), faults)
+}
+
+/// The rules that make sense, as they were written and ready to judge.
+fn compiled(written: Vec<Written>, faults: &mut Vec<FileError>) -> Vec<(Written, Arc<Rule>)> {
+    let compile = |written: Written| match written.compile() {
+        Ok(rule) => Some((written, Arc::new(rule))),
+        Err(fault) => {
+            faults.push(fault);
+            None
+        }
+    };
+    written.into_iter().filter_map(compile).collect()
 }
 
 /// Files of rules with the cases beside them.
@@ -97,13 +104,7 @@ impl Book {
         cases: Result<Option<Cases>, FileError>,
     ) {
         self.faults.extend(faults);
-        let mut rules = Vec::new();
-        for written in written {
-            match written.compile() {
-                Ok(rule) => rules.push((written, Arc::new(rule))),
-                Err(fault) => self.faults.push(fault),
-            }
-        }
+        let rules = compiled(written, &mut self.faults);
         let cases = cases.unwrap_or_else(|fault| {
             self.faults.push(fault);
             None

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::{
     Error, Exit, Io,
     args::{One, Source},
-    computed::{self, Computed},
-    files, live,
+    computed, files,
+    live::{self, FromCluster},
+    output::sentence,
     server::Server,
     table::{health_style, paint},
     tree::Branch,
@@ -14,8 +15,8 @@ use super::{
 use crate::{
     api::{Addon, AddonStatus, ComponentStatus},
     explain::{self, Files, Gap, Limits, Named, Refusal, Says, Step},
-    health::Rules,
-    model::{Health, Kind, ObjectRef, StatusReporting, Timestamp},
+    health::{Rule, Rules},
+    model::{Health, Timestamp},
 };
 
 /// How many components are explained.
@@ -35,29 +36,28 @@ enum Found {
     Refused(Refusal),
 }
 
-/// Runs the command.
+/// `addonctl why`.
 pub(super) async fn run(args: &One, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
-    let mut rules = Rules::builtin();
-    let (addon, below, exit) = match &args.source {
+    let (addon, below, rules, exit) = match &args.source {
         Source::Server(connection) => {
             let server = Server::new(connection).await?;
-            let addon = server.addon(&args.object_names).await?.ok_or_else(|| not_found(args, true))?;
-            rules = Arc::new(Rules::with(live::rules(&server).await?.0));
-            (addon, Below::Cluster(server.below().await?), Exit::Success)
+            let addon = server.addon(&args.object_names).await?.ok_or_else(|| args.not_found(true))?;
+            let (users, _) = live::rules(&server).await?;
+            (addon, Below::Cluster(server.below().await?), with(users), Exit::Success)
         }
         Source::Live { connection, prefix } => {
-            let (census, gaps) = live::read(connection, prefix).await?;
+            let FromCluster { census, gaps, server, users } = live::read(connection, prefix).await?;
             gaps.say(io.stderr)?;
-            let addon = find(computed::addons(census, io.now), args, gaps.are_none())?;
-            let server = Server::new(connection).await?;
-            rules = Arc::new(Rules::with(live::rules(&server).await?.0));
-            (addon, Below::Cluster(server.below().await?), gaps.exit())
+            let computed = computed::find(computed::addons(census, io.now), &args.object_names);
+            let addon = computed.ok_or_else(|| args.not_found(gaps.are_none()))?.addon;
+            (addon, Below::Cluster(server.below().await?), with(users), gaps.exit())
         }
         Source::Files { paths, prefix } => {
-            let found = files::read_all(paths, prefix, io.stdin, io.now);
+            let (found, objects) = files::read_all(paths, prefix, io.stdin, io.now);
             found.report.problems(io.stderr)?;
-            let addon = find(computed::addons(found.census, found.taken), args, found.report.is_whole())?;
-            (addon, Below::Files(found.objects, found.taken), found.report.exit())
+            let computed = computed::find(computed::addons(found.census, found.taken), &args.object_names);
+            let addon = computed.ok_or_else(|| args.not_found(found.report.is_whole()))?.addon;
+            (addon, Below::Files(objects, found.taken), Rules::builtin(), found.report.exit())
         }
     };
     let (tree, is_whole) = explained(&addon, &below, &rules, colour).await;
@@ -66,21 +66,9 @@ pub(super) async fn run(args: &One, colour: bool, io: &mut Io<'_>) -> Result<Exi
     Ok(if is_whole { exit } else { Exit::Failure })
 }
 
-fn not_found(args: &One, whole: bool) -> Error {
-    let name = args.name.clone();
-    if whole { Error::NotFound { name } } else { Error::NotInPart { name } }
-}
-
-fn find(addons: Vec<Computed>, args: &One, whole: bool) -> Result<Addon, Error> {
-    let mut named: Vec<(usize, Addon)> = addons
-        .into_iter()
-        .filter_map(|Computed { addon, .. }| {
-            let name = addon.metadata.name.as_deref()?;
-            Some((args.object_names.iter().position(|wanted| wanted == name)?, addon))
-        })
-        .collect();
-    named.sort_by_key(|(place, _)| *place);
-    named.into_iter().next().map(|(_, addon)| addon).ok_or_else(|| not_found(args, whole))
+/// The built-in rules with those of users before them.
+fn with(users: Vec<Arc<Rule>>) -> Arc<Rules> {
+    Arc::new(Rules::with(users))
 }
 
 /// The tree of an add-on, and whether everything could be looked at.
@@ -88,9 +76,7 @@ async fn explained(addon: &Addon, below: &Below, rules: &Rules, colour: bool) ->
     let unwritten = AddonStatus { health: Health::Unknown.to_string(), ..AddonStatus::default() };
     let status = addon.status.as_ref().unwrap_or(&unwritten);
     let mut root = Branch { head: headline(addon, status, colour), ..Branch::default() };
-    let is_ill = |component: &&ComponentStatus| {
-        !matches!(Health::parse(&component.health), Health::Healthy | Health::Suspended)
-    };
+    let is_ill = |component: &&ComponentStatus| Health::parse(&component.health).is_ill();
     let ill: Vec<&ComponentStatus> = status.components.iter().filter(is_ill).collect();
     if ill.is_empty() {
         root.notes.push(status.message.clone());
@@ -112,15 +98,14 @@ async fn explained(addon: &Addon, below: &Below, rules: &Rules, colour: bool) ->
 }
 
 fn headline(addon: &Addon, status: &AddonStatus, colour: bool) -> String {
-    let health = paint(&status.health, health_style(&status.health), colour);
-    let reason = bracketed(&status.reason);
+    let state = state(&status.health, &status.reason, colour);
     let ready = if status.ready.is_empty() { String::new() } else { format!(", {} healthy", status.ready) };
-    format!("{}: {health}{reason}{ready}", addon.spec.identifier)
+    format!("{}: {state}{ready}", addon.spec.identifier)
 }
 
 impl Below {
     async fn explain(&self, component: &ComponentStatus, rules: &Rules) -> Found {
-        let reference = reference(component);
+        let reference = component.reference();
         match self {
             Self::Cluster(server) => {
                 match explain::explain_by_name(server, &reference, rules, Limits::WIDE).await {
@@ -160,26 +145,9 @@ fn is_whole(step: &Step) -> bool {
     !step.gaps.iter().any(refused) && step.below.iter().all(is_whole)
 }
 
-fn reference(component: &ComponentStatus) -> ObjectRef {
-    let kind = Kind {
-        group: component.group.clone(),
-        version: component.version.clone(),
-        kind: component.kind.clone(),
-        plural: component.resource.clone(),
-        namespaced: !component.namespace.is_empty(),
-        status: StatusReporting::Unsaid,
-    };
-    ObjectRef {
-        kind: Arc::new(kind),
-        namespace: component.namespace.as_str().into(),
-        name: component.name.as_str().into(),
-        uid: component.uid.as_str().into(),
-    }
-}
-
 /// A component as the add-on counts it, with what lies below.
 fn component_branch(component: &ComponentStatus, found: Found, colour: bool) -> Branch {
-    let object = reference(component);
+    let object = component.reference();
     // Computed from files or live, a component doesn't know yet what its own pods know.
     let blamed = match &found {
         Found::Step(step) if Health::parse(&component.health) == Health::Progressing => {
@@ -213,7 +181,7 @@ fn step_branch(step: &Step, colour: bool) -> Branch {
         Says::Verdict(verdict) => {
             (state(verdict.health.as_str(), &verdict.reason, colour), format!(" [{}]", verdict.rule))
         }
-        Says::Event(_) => (format!("event{}", bracketed(step.says.reason())), String::new()),
+        Says::Event(_) => (sentence("event", step.says.reason(), ""), String::new()),
         Says::Lacks { reason, .. } => {
             (paint(reason, health_style(Health::Degraded.as_str()), colour), String::new())
         }
@@ -228,11 +196,7 @@ fn step_branch(step: &Step, colour: bool) -> Branch {
 }
 
 fn state(health: &str, reason: &str, colour: bool) -> String {
-    format!("{}{}", paint(health, health_style(health), colour), bracketed(reason))
-}
-
-fn bracketed(reason: &str) -> String {
-    if reason.is_empty() { String::new() } else { format!(" ({reason})") }
+    sentence(&paint(health, health_style(health), colour), reason, "")
 }
 
 fn note(message: &str) -> Vec<String> {

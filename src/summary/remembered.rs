@@ -106,15 +106,7 @@ fn flapping(flapping: &ComponentFlapping) -> Flapping {
 }
 
 fn observation(identifier: &Identifier, component: &ComponentStatus) -> Observation {
-    use crate::model::text::{message, name, word};
-    let kind = Kind {
-        group: name(&component.group),
-        version: name(&component.version),
-        kind: name(&component.kind),
-        plural: name(&component.resource),
-        namespaced: !component.namespace.is_empty(),
-        status: StatusReporting::Unsaid,
-    };
+    use crate::model::text::{message, word};
     let verdict = Verdict {
         health: Health::parse(&component.health),
         reason: word(&component.reason).into(),
@@ -123,12 +115,7 @@ fn observation(identifier: &Identifier, component: &ComponentStatus) -> Observat
         rule: Cow::Owned(word(&component.rule)),
     };
     Observation {
-        object: ObjectRef {
-            kind: Arc::new(kind),
-            namespace: name(&component.namespace).into(),
-            name: name(&component.name).into(),
-            uid: name(&component.uid).into(),
-        },
+        object: component.reference(),
         memberships: vec![Membership { identifier: identifier.clone(), install: word(&component.install) }],
         controller: None,
         sums_up: None,
