@@ -11,13 +11,14 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    State, field,
+    State,
     lead::{Bond, DefaultReference, Lead, Listing, Named, Target},
     mention,
     selector::Selector,
 };
 use crate::{
     api::CauseRule,
+    health::CauseLead,
     model::{GroupKind, Health, Object, decode::text_at},
 };
 
@@ -25,11 +26,9 @@ use crate::{
 const MOST: usize = 10;
 
 /// The objects in which the cause may lie that `object` is in this state.
-pub(super) fn leads(object: &Object, state: State<'_>, rule: &CauseRule) -> Vec<Lead> {
-    let mut leads = Vec::new();
-    if let Some(path) = &rule.at {
-        leads.extend(references(object, rule, path));
-    }
+pub(super) fn leads(object: &Object, state: State<'_>, cause: &CauseLead) -> Vec<Lead> {
+    let rule = &cause.rule;
+    let mut leads = references(object, cause);
     if let Some(kind) = &rule.kind
         && (rule.owned || !rule.labels.is_empty())
     {
@@ -44,8 +43,9 @@ pub(super) fn leads(object: &Object, state: State<'_>, rule: &CauseRule) -> Vec<
     leads
 }
 
-fn references(object: &Object, rule: &CauseRule, path: &str) -> Vec<Lead> {
-    let mut values = field::values(object, path);
+fn references(object: &Object, cause: &CauseLead) -> Vec<Lead> {
+    let rule = &cause.rule;
+    let mut values = cause.references(object);
     if values.iter().any(|value| hint(value).is_some()) {
         values.retain(|value| hint(value).is_some_and(|health| health != Health::Healthy));
         values.sort_by_key(|value| hint(value).map(Health::rank));
@@ -56,7 +56,8 @@ fn references(object: &Object, rule: &CauseRule, path: &str) -> Vec<Lead> {
         namespace: &object.reference.namespace,
     };
     let named = values.iter().filter_map(|value| Named::of_reference(value, &default));
-    named.take(MOST).map(|named| Lead::new(path.to_owned(), Target::One(named), Bond::Refers)).collect()
+    let via = || rule.at.clone().unwrap_or_default();
+    named.take(MOST).map(|named| Lead::new(via(), Target::One(named), Bond::Refers)).collect()
 }
 
 /// How a reference says that its object is.

@@ -43,10 +43,10 @@ impl Candidate {
         let health = verdict.health;
         match self.bond {
             Bond::Through => true,
-            Bond::Made | Bond::Needs | Bond::Mentions => is_ill(health) || is_stuck(verdict),
+            Bond::Made | Bond::Needs | Bond::Mentions => health.wants_cause() || is_stuck(verdict),
             Bond::Refers => {
                 let is_enough = above != Health::Degraded || health == Health::Degraded;
-                (is_ill(health) && is_enough) || is_stuck(verdict)
+                (health.wants_cause() && is_enough) || is_stuck(verdict)
             }
         }
     }
@@ -79,11 +79,6 @@ pub(super) fn likeliest(mut candidates: Vec<Candidate>, above: Health, now: Time
         key(a).cmp(&key(b)).then_with(|| name(a).cmp(&name(b)))
     });
     candidates
-}
-
-/// Whether an object in this health is to be explained, and may explain another.
-pub(super) fn is_ill(health: Health) -> bool {
-    matches!(health, Health::Degraded | Health::Unknown | Health::Progressing)
 }
 
 /// Something that doesn't go away holds up what waits for it to be gone.

@@ -14,7 +14,6 @@ mod built_in;
 mod by_rule;
 mod choose;
 mod explainer;
-mod field;
 mod files;
 mod kinds;
 mod lead;

@@ -6,7 +6,7 @@ use super::{
     Gap, Lookup, Part, Refusal, Says, Source, Step,
     built_in::{self, asks_events, is_link},
     by_rule,
-    choose::{Candidate, Found, is_ill, likeliest, newest_revision},
+    choose::{Candidate, Found, likeliest, newest_revision},
     lead::{Bond, Lead, Target},
     report::telling,
 };
@@ -66,7 +66,7 @@ pub async fn explain<S: Source>(
     let timeline = judge(object, rules).timeline;
     let state = State::at(&timeline, now);
     let mut step = Step::new(object.reference.clone(), "".into(), Says::Verdict(state.verdict.clone()));
-    if is_ill(state.health()) {
+    if state.health().wants_cause() {
         walk.below(&mut step, object, state, 0).await;
     }
     step

@@ -1,5 +1,3 @@
-use std::borrow::Cow;
-
 use super::{
     convention::{Role, Tone, role, tone},
     rules::path::Path,
@@ -8,10 +6,10 @@ use super::{
 /// What a kind means by its condition types and reasons, where that isn't what they mean everywhere.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dialect {
-    pub(super) roles: Vec<(Cow<'static, str>, Role)>,
+    pub(super) roles: Vec<(String, Role)>,
     /// Every type without a role here is neutral.
     pub(super) only: bool,
-    pub(super) tones: Vec<(Cow<'static, str>, Tone)>,
+    pub(super) tones: Vec<(String, Tone)>,
     /// A reason of no other tone tells of a failure.
     pub(super) others_failing: bool,
     pub(super) generation: ObservedGeneration,
@@ -27,6 +25,12 @@ pub(super) enum ObservedGeneration {
     At(Path),
     /// Nowhere.
     Nowhere,
+}
+
+impl ObservedGeneration {
+    pub(super) fn is_common(&self) -> bool {
+        matches!(self, Self::Common)
+    }
 }
 
 impl Dialect {

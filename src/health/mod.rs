@@ -29,8 +29,9 @@ use finding::Finding;
 use subject::Subject;
 
 pub use rules::{
-    Acceptance, Case, Cases, Decided, FileError, KindRules, Register, Registered, Rule, RuleError, Rules,
-    Written, builtin_cases, builtin_files, read_case_text, read_cases, read_dir, read_text, rule_files,
+    Acceptance, Case, Cases, CauseLead, Decided, FileError, KindRules, Register, Registered, Rule, RuleError,
+    Rules, Written, builtin_cases, builtin_files, read_case_text, read_cases, read_dir, read_text,
+    rule_files,
 };
 
 use crate::model::{Condition, Fact, Object, Timeline};

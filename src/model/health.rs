@@ -49,6 +49,11 @@ impl Health {
         !matches!(self, Self::Healthy | Self::Suspended)
     }
 
+    /// Whether a cause is looked for: what is stopped or goes away says itself why.
+    pub fn wants_cause(self) -> bool {
+        matches!(self, Self::Degraded | Self::Unknown | Self::Progressing)
+    }
+
     /// The worse of two in the order of [`Health::rank`].
     #[must_use]
     pub fn worst(self, other: Self) -> Self {

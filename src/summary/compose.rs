@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::{
     Combination, Observation, Past,
-    illness::is_ill,
     members::{Key, Objects},
 };
 use crate::{
@@ -175,7 +174,7 @@ fn explained(
     explanation: Option<&Explanation>,
     object: &ObjectRef,
 ) -> (Verdict, Option<Cause>) {
-    let is_explained = is_ill(own.health) && own.rule != "coverage";
+    let is_explained = own.health.wants_cause() && own.rule != "coverage";
     let Some(explanation) = explanation.filter(|_| is_explained) else { return (own, None) };
     let Some(cause) = explanation.last() else { return (own, None) };
     let said = tell(cause, object);

@@ -99,11 +99,6 @@ impl Observation {
     fn may_be_ill(&self) -> bool {
         let later = self.timeline.later.as_ref().map(|later| later.verdict.health);
         self.timeline.patience.is_some()
-            || [Some(self.timeline.first.health), later].into_iter().flatten().any(is_ill)
+            || [Some(self.timeline.first.health), later].into_iter().flatten().any(Health::wants_cause)
     }
-}
-
-/// Whether a cause is looked for: what is stopped or goes away says itself why.
-pub(super) fn is_ill(health: Health) -> bool {
-    matches!(health, Health::Degraded | Health::Unknown | Health::Progressing)
 }

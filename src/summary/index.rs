@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::{
     Combination, Observation, Remembered, Summary,
     compose::Surroundings,
-    illness::{Illness, Illnesses, State, is_ill},
+    illness::{Illness, Illnesses, State},
     members::{self, Key, Objects},
     nesting::Nesting,
     past::Pasts,
@@ -236,7 +236,7 @@ impl Index {
         let is_component = memberships.any(|m| self.objects.root(key, &m.identifier).is_none());
         let timeline = observation.timeline_after(self.pasts.get(key));
         let verdict = timeline.at(now);
-        if is_component && observation.sums_up.is_none() && is_ill(verdict.health) {
+        if is_component && observation.sums_up.is_none() && verdict.health.wants_cause() {
             State::Ill(Illness { object: observation.object.clone(), verdict: verdict.clone() })
         } else {
             State::Well

@@ -1,11 +1,11 @@
 //! From a rule as it is written to one that judges.
 
-use std::{borrow::Cow, fmt, time::Duration};
+use std::fmt;
 
 use serde_json::Value;
 
 use super::{
-    Decision, Fact, From, Patience, Rule, Table, Target, Verdicts,
+    CauseLead, Decision, Fact, From, Patience, Rule, Table, Target, Verdicts,
     cel::Program,
     matching::{Check, Is, Number},
     path::Path,
@@ -18,6 +18,7 @@ use crate::{
         convention::{Role, Tone, normal},
         dialect::{Dialect, ObservedGeneration},
     },
+    model::SignedDuration,
 };
 
 /// How deep tests may stand in each other.
@@ -66,11 +67,12 @@ impl Rule {
             phases.map(|(n, phase)| table(phase, &format!("phases[{n}]"))).collect::<Outcome<_>>()?;
         let facts = spec.facts.iter().enumerate();
         let facts = facts.map(|(n, rule)| fact(rule, &format!("facts[{n}]"))).collect::<Outcome<_>>()?;
-        for (n, cause) in spec.causes.iter().enumerate() {
-            if let Some(at) = &cause.at {
-                path(at, &format!("causes[{n}].at"))?;
-            }
-        }
+        let causes = spec.causes.iter().enumerate();
+        let causes = causes.map(|(n, rule)| {
+            let at = rule.at.as_deref().map(|text| path(text, &format!("causes[{n}].at"))).transpose()?;
+            Ok(CauseLead { rule: rule.clone(), at })
+        });
+        let causes = causes.collect::<Outcome<_>>()?;
         Ok(Self {
             name: name.to_owned(),
             target,
@@ -83,7 +85,7 @@ impl Rule {
                 patience: spec.deadline.as_deref().map(|text| patience(text, "deadline")).transpose()?,
             },
             facts,
-            causes: spec.causes.clone(),
+            causes,
             combine: spec.combine.as_ref().map(combine).transpose()?,
         })
     }
@@ -353,7 +355,7 @@ fn dialect(spec: &StatusRuleSpec) -> Outcome<Dialect> {
             if dialect.roles.iter().any(|(other, _)| other == kind) {
                 return fault("conditions", format!("the type {kind:?} stands there twice"));
             }
-            dialect.roles.push((Cow::Owned(kind.clone()), role));
+            dialect.roles.push((kind.clone(), role));
         }
     }
     if let Some(tones) = &spec.reasons {
@@ -364,8 +366,7 @@ fn dialect(spec: &StatusRuleSpec) -> Outcome<Dialect> {
             (&tones.paused, Tone::Paused),
             (&tones.done, Tone::Done),
         ];
-        let words =
-            lists.iter().flat_map(|(words, tone)| words.iter().map(|word| (Cow::Owned(word.clone()), *tone)));
+        let words = lists.iter().flat_map(|(words, tone)| words.iter().map(|word| (word.clone(), *tone)));
         dialect.tones.extend(words);
     }
     Ok(dialect)
@@ -383,10 +384,10 @@ fn patience(text: &str, at: &str) -> Outcome<Patience> {
             b'h' => 3600,
             _ => 86400,
         };
-        digits.parse::<u32>().ok().map(|number| u64::from(number) * unit)
+        digits.parse::<u32>().ok().map(|number| i64::from(number) * unit)
     });
     match seconds.filter(|seconds| *seconds > 0) {
-        Some(seconds) => Ok(Patience::For(Duration::from_secs(seconds))),
+        Some(seconds) => Ok(Patience::For(SignedDuration::from_secs(seconds))),
         None => fault(at, format!("{text:?} is no time: write never, 90s, 30m, 2h or 1d")),
     }
 }

@@ -21,7 +21,6 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{Arc, LazyLock, PoisonError, RwLock},
-    time::Duration,
 };
 
 pub use accept::{Acceptance, Decided, Register};
@@ -32,14 +31,13 @@ pub use read::{
 };
 pub use registered::Registered;
 
+use serde_json::Value;
+
 use self::{cel::Program, matching::Check, path::Path};
-use super::{
-    dialect::{Dialect, ObservedGeneration},
-    kinds,
-};
+use super::{dialect::Dialect, kinds};
 use crate::{
     api::{CauseRule, Combine},
-    model::Health,
+    model::{Health, Object, SignedDuration},
 };
 
 /// A rule, ready to judge.
@@ -49,7 +47,7 @@ pub struct Rule {
     target: Option<Target>,
     verdicts: Verdicts,
     facts: Vec<Fact>,
-    causes: Vec<CauseRule>,
+    causes: Vec<CauseLead>,
     combine: Option<Combine>,
 }
 
@@ -77,7 +75,7 @@ struct Verdicts {
 /// How long an object may be Progressing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Patience {
-    For(Duration),
+    For(SignedDuration),
     Endless,
 }
 
@@ -102,6 +100,24 @@ struct Table {
     words: Vec<(String, Health)>,
     others: Option<Health>,
     message_at: Vec<Path>,
+}
+
+/// Where the cause of a bad health is looked for: one row of `causes`.
+#[derive(Debug)]
+pub struct CauseLead {
+    /// What the row says.
+    pub rule: CauseRule,
+    at: Option<Path>,
+}
+
+impl CauseLead {
+    /// The most references that are read off one object.
+    const MOST: usize = 256;
+
+    /// The references that stand at its path, where it has one.
+    pub fn references(&self, object: &Object) -> Vec<Value> {
+        self.at.as_ref().map(|path| path.all(object, Self::MOST)).unwrap_or_default()
+    }
 }
 
 /// Something to show of an object.
@@ -135,9 +151,9 @@ impl Rule {
 
     /// Whether it says anything about health, and not only what to show or how to combine.
     pub fn judges(&self) -> bool {
-        let Verdicts { rows, phases, empty, suspension, patience, .. } = &self.verdicts;
-        let judges = !(rows.is_empty() && phases.is_empty()) || empty.is_some() || patience.is_some();
-        self.target.is_some() && (judges || suspension.is_some() || self.verdicts.has_dialect())
+        let Verdicts { dialect, suspension, patience, .. } = &self.verdicts;
+        let adjusts = suspension.is_some() || patience.is_some() || !dialect.generation.is_common();
+        self.target.is_some() && (self.tells() || adjusts)
     }
 
     /// The groups and kinds that it is for, as they are written; without a kind it is every one of
@@ -282,7 +298,7 @@ impl KindRules {
     }
 
     /// Where the cause of a bad health is looked for.
-    pub fn causes(&self) -> impl Iterator<Item = &CauseRule> {
+    pub fn causes(&self) -> impl Iterator<Item = &CauseLead> {
         self.all().flat_map(|rule| &rule.causes)
     }
 }
@@ -320,7 +336,7 @@ impl Rules {
         let first = || users.iter().chain(&own);
         let speaking = first().map(|rule| &rule.verdicts.dialect).find(|dialect| dialect.speaks());
         let mut generations = first().map(|rule| &rule.verdicts.dialect.generation);
-        let generation = generations.find(|seen| !matches!(seen, ObservedGeneration::Common)).cloned();
+        let generation = generations.find(|seen| !seen.is_common()).cloned();
         let found = Arc::new(KindRules {
             dialect: Dialect {
                 generation: generation.unwrap_or_default(),

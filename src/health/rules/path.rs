@@ -87,6 +87,26 @@ impl Path {
         (!found.is_null()).then_some(Cow::Borrowed(found))
     }
 
+    /// All that stands there where lists on the way are gone through, the last one too. At most so
+    /// many; `null` is nothing.
+    pub(in crate::health) fn all(&self, object: &Object, most: usize) -> Vec<Value> {
+        let base = match self.root {
+            Root::Metadata => return self.metadata(object).into_iter().collect(),
+            Root::Spec => &object.spec,
+            Root::Status => &object.status,
+            Root::Webhooks => &object.webhooks,
+            Root::Item => return Vec::new(),
+        };
+        let mut found = vec![base];
+        for step in &self.steps {
+            found = match step {
+                Step::Key(_) => items(found).filter_map(|value| step.of(value)).collect(),
+                Step::Index(_) => found.into_iter().filter_map(|value| step.of(value)).collect(),
+            };
+        }
+        items(found).filter(|value| !value.is_null()).take(most).cloned().collect()
+    }
+
     /// The text that stands there; numbers and truths as they are written.
     pub(in crate::health) fn text<'a>(&self, scope: Scope<'a>) -> Option<Cow<'a, str>> {
         match self.find(scope)? {
@@ -131,6 +151,14 @@ impl Step {
             _ => None,
         }
     }
+}
+
+/// The items of lists, and what is no list itself.
+fn items(values: Vec<&Value>) -> impl Iterator<Item = &Value> {
+    values.into_iter().flat_map(|value| match value {
+        Value::Array(items) => items.iter().collect(),
+        other => vec![other],
+    })
 }
 
 /// A plain value as text.
@@ -227,6 +255,27 @@ mod tests {
         {
             assert_eq!(found(nothing), None, "{nothing}");
         }
+    }
+
+    #[test]
+    fn lists_are_gone_through() {
+        let object = object_of(
+            &json!({"apiVersion": "a/v1", "kind": "A", "metadata": {"name": "n", "annotations": {"a.b/c": "d"}},
+            "spec": {"a": [{"b": [{"name": "x"}, {"name": "y"}]}, {"b": {"name": "z"}}, 3]}, "status": {"ref": {"name": "r"}, "none": null}}),
+            crate::model::StatusReporting::Unsaid,
+        );
+        let all = |path: &str| Path::parse(path).expect("a path").all(&object, 10);
+        assert_eq!(all("spec.a.b.name"), [json!("x"), json!("y"), json!("z")]);
+        assert_eq!(all("spec.a[1].b.name"), [json!("z")]);
+        assert_eq!(all("spec.a[-3].b[0].name"), [json!("x")]);
+        assert_eq!(all("spec.a.b").len(), 3);
+        assert_eq!(all("status.ref"), [json!({"name": "r"})]);
+        assert_eq!(all("metadata.annotations[a.b/c]"), [json!("d")]);
+        assert_eq!(all("metadata.name"), [json!("n")]);
+        for nothing in ["status.none", "status.ref.name.x", "spec.a[7]", "metadata.labels.x"] {
+            assert!(all(nothing).is_empty(), "{nothing}");
+        }
+        assert_eq!(Path::parse("spec.a.b").expect("a path").all(&object, 2).len(), 2);
     }
 
     #[test]

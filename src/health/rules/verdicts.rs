@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use k8s_openapi::jiff::SignedDuration;
-
 use super::{
     Decision, From, KindRules, Patience, Rule, Table,
     cel::EvalError,
@@ -106,13 +104,6 @@ fn silent(subject: Subject, empty: Option<Health>) -> Named {
     }
 }
 
-impl super::Verdicts {
-    pub(super) fn has_dialect(&self) -> bool {
-        self.dialect.speaks()
-            || !matches!(self.dialect.generation, crate::health::dialect::ObservedGeneration::Common)
-    }
-}
-
 impl Rule {
     /// The verdict of the first row that decides, or of the words of state.
     fn decide(&self, subject: Subject) -> Option<Named> {
@@ -208,7 +199,7 @@ impl Patience {
     fn apply(self, finding: Finding) -> Finding {
         match self {
             Self::Endless => finding.for_ever(),
-            Self::For(time) => finding.within(SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX)),
+            Self::For(time) => finding.within(time),
         }
     }
 }
