@@ -194,6 +194,9 @@ mod tests {
             json!([{"type": "A", "observedGeneration": "5d41402abc4b", "lastTransitionTime": "just now"}]),
         );
         assert_eq!((hash.observed_generation, hash.last_transition), (None, None));
+        for never in ["0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z"] {
+            assert_eq!(read(json!([{"type": "A", "lastTransitionTime": never}])).last_transition, None);
+        }
     }
 
     #[test]

@@ -44,11 +44,16 @@ pub(super) fn failing(subject: Subject) -> Option<(Finding, Cow<'static, str>)> 
 /// Judges an object that wasn't stopped, of a kind of which nothing else is known.
 pub(super) fn judge(subject: Subject) -> (Finding, Cow<'static, str>) {
     if subject.unreported() {
-        return match subject.object.reference.kind.status {
-            StatusReporting::Yes => (subject.not_yet_observed(), "convention/status".into()),
-            StatusReporting::No | StatusReporting::Unsaid => {
-                (Finding::healthy("Exists"), "convention/exists".into())
-            }
+        // A status that is there and empty says that the kind has one.
+        let reports = match subject.object.reference.kind.status {
+            StatusReporting::Yes => true,
+            StatusReporting::Unsaid => subject.object.status.is_object(),
+            StatusReporting::No => false,
+        };
+        return if reports {
+            (subject.not_yet_observed(), "convention/status".into())
+        } else {
+            (Finding::healthy("Exists"), "convention/exists".into())
         };
     }
     signal(subject).unwrap_or_else(|| {

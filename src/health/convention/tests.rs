@@ -216,6 +216,7 @@ fn what_says_nothing_is_never_green() {
             "Healthy Observed",
         ),
         ("{status: text}", "Healthy Exists"),
+        ("{status: {}}", "Progressing NotYetObserved"),
     ]);
 }
 
