@@ -145,7 +145,7 @@ fn undiscovered(error: DiscoverError, server: String) -> Error {
         DiscoverError::Timeout { patience, .. } => {
             Error::Unreachable { server, cause: format!("no answer within {} s", patience.as_secs()) }
         }
-        DiscoverError::Unsupported => Error::Discover(error),
+        DiscoverError::Nothing => Error::Discover(error),
     }
 }
 

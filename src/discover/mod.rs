@@ -2,9 +2,10 @@
 //!
 //! The aggregated discovery documents are read as they are: one broken group hides no other, and
 //! a group whose document is stale keeps the kinds that were known of it (a stale document may be
-//! empty, kubernetes/kubernetes#116145).
+//! empty, kubernetes/kubernetes#116145). Servers without them are read a group and version at a time.
 
 mod catalogue;
+mod legacy;
 mod selection;
 
 pub use catalogue::{Catalogue, ResourceName};
@@ -12,7 +13,7 @@ pub use selection::{PatternError, ResourcePattern, Selection};
 
 use std::time::Duration;
 
-use kube::{Client, client::APIGroupDiscoveryList};
+use kube::Client;
 use thiserror::Error;
 
 use crate::connect;
@@ -39,16 +40,16 @@ pub enum DiscoverError {
         /// How long was waited.
         patience: Duration,
     },
-    /// The API server speaks only the old form of discovery.
-    #[error("the API server has no aggregated discovery: Kubernetes 1.30 or newer is needed")]
-    Unsupported,
+    /// The API server says that it serves nothing, which can't be.
+    #[error("the API server says that it serves no API at all")]
+    Nothing,
 }
 
 /// Reads what the API server serves now. `previous` says what was known of groups whose document is
 /// stale.
 ///
 /// # Errors
-/// Where a document can't be read at all: what was known before still holds.
+/// Where it can't be told which groups there are: what was known before still holds.
 pub async fn discover(
     client: &Client,
     selection: &Selection,
@@ -69,17 +70,20 @@ pub async fn discover_within(
 ) -> Result<Catalogue, DiscoverError> {
     let core = read("/api", patience, client.list_core_api_versions_aggregated()).await?;
     let groups = read("/apis", patience, client.list_api_groups_aggregated()).await?;
-    if core.items.is_empty() || groups.items.is_empty() {
-        return Err(DiscoverError::Unsupported);
-    }
-    Ok(Catalogue::resolve(core.items.into_iter().chain(groups.items), selection, previous))
+    // The old documents have no field of the new ones, and so look empty.
+    let groups = if core.items.is_empty() || groups.items.is_empty() {
+        legacy::groups(client, patience).await?
+    } else {
+        core.items.into_iter().chain(groups.items).collect()
+    };
+    Ok(Catalogue::resolve(groups, selection, previous))
 }
 
-async fn read(
+async fn read<T>(
     path: &'static str,
     patience: Duration,
-    request: impl Future<Output = kube::Result<APIGroupDiscoveryList>>,
-) -> Result<APIGroupDiscoveryList, DiscoverError> {
+    request: impl Future<Output = kube::Result<T>>,
+) -> Result<T, DiscoverError> {
     match tokio::time::timeout(patience, request).await {
         Ok(answer) => answer.map_err(|error| DiscoverError::Request { path, error: Box::new(error) }),
         Err(_) => Err(DiscoverError::Timeout { path, patience }),
