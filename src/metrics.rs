@@ -39,6 +39,7 @@ struct Resource {
 pub struct WatchMetrics {
     events: Counter,
     relists: Counter,
+    drift: Counter,
     errors: Mutex<BTreeMap<WatchErrorCode, u64>>,
 }
 
@@ -95,6 +96,7 @@ impl Metrics {
         let watch = Arc::new(WatchMetrics {
             events: self.0.watch_events.clone(),
             relists: Counter::default(),
+            drift: Counter::default(),
             errors: Mutex::default(),
         });
         watches.insert(resource, Arc::downgrade(&watch));
@@ -123,6 +125,16 @@ impl WatchMetrics {
     /// Counts a list that had to be made again after the first one.
     pub fn relist(&self) {
         self.relists.inc();
+    }
+
+    /// Counts objects that were otherwise than the watch had told.
+    pub fn drift(&self, objects: usize) {
+        self.drift.inc_by(u64::try_from(objects).unwrap_or(u64::MAX));
+    }
+
+    /// How many objects [drifted](Self::drift) so far.
+    pub fn drifted(&self) -> u64 {
+        self.drift.get()
     }
 
     /// Counts a failed list or watch.
@@ -202,6 +214,11 @@ impl Collector for Metrics {
         let mut relists = counter(&mut encoder, "addons_controller_relists", help)?;
         for (resource, watch) in &watches {
             add(&mut relists, &resource.labels(), watch.relists.get())?;
+        }
+        let help = "Objects that a list showed otherwise than the watch had told; should stay 0.";
+        let mut drift = counter(&mut encoder, "addons_controller_watch_drift", help)?;
+        for (resource, watch) in &watches {
+            add(&mut drift, &resource.labels(), watch.drift.get())?;
         }
         let help = "Changes that the watches of all kinds delivered.";
         counter(&mut encoder, "addons_controller_watch_events", help)?

@@ -1,11 +1,12 @@
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
     sync::Arc,
 };
 
 use memchr::memmem;
 
-use super::{Reader, Seen};
+use super::{Compared, Known, Reader, Seen};
 use crate::{
     api::LabelPrefix,
     health::SharedRules,
@@ -44,16 +45,22 @@ pub struct ComponentReader {
     rules: SharedRules,
     finder: memmem::Finder<'static>,
     /// The keys of the labelled objects: an event that doesn't show the label any more takes one away.
-    known: HashSet<Box<str>>,
-    staged: HashMap<Box<str>, Observation>,
+    known: HashMap<Box<str>, Version>,
+    staged: HashMap<Box<str>, (Version, Observation)>,
+    versions: RandomState,
 }
+
+/// Tells one resource version from another, in little room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Version(u64);
 
 impl ComponentReader {
     /// A reader of the objects of `kind` that carry a label of `prefix`, each judged by `rules` as they
     /// are when it comes.
     pub fn new(kind: Arc<Kind>, prefix: LabelPrefix, rules: SharedRules) -> Self {
         let finder = memmem::Finder::new(prefix.as_str().as_bytes()).into_owned();
-        Self { kind, prefix, rules, finder, known: HashSet::new(), staged: HashMap::new() }
+        let (known, staged) = (HashMap::new(), HashMap::new());
+        Self { kind, prefix, rules, finder, known, staged, versions: RandomState::new() }
     }
 
     /// The object, where it carries a label. Most JSON doesn't hold the prefix anywhere and is not
@@ -77,12 +84,16 @@ impl ComponentReader {
         object_key(&self.kind, &seen.head.namespace, &seen.head.name, &seen.head.uid)
     }
 
+    fn version(&self, seen: &Seen<'_>) -> Version {
+        Version(self.versions.hash_one(&*seen.head.resource_version))
+    }
+
     fn report(&self, news: News) -> Option<Report> {
         Some(Report { kind: Arc::clone(&self.kind), news })
     }
 
     fn forget(&mut self, seen: &Seen<'_>) -> Option<Report> {
-        let key = self.known.take(&self.key(seen))?;
+        let (key, _) = self.known.remove_entry(&self.key(seen))?;
         self.report(News::Gone(key))
     }
 }
@@ -96,7 +107,9 @@ impl Reader for ComponentReader {
 
     fn listed(&mut self, seen: &Seen<'_>) {
         match self.observe(seen) {
-            Some(observation) => drop(self.staged.insert(self.key(seen), observation)),
+            Some(observation) => {
+                self.staged.insert(self.key(seen), (self.version(seen), observation));
+            }
             None => self.unlisted(seen),
         }
     }
@@ -109,14 +122,14 @@ impl Reader for ComponentReader {
 
     fn complete(&mut self) -> Option<Report> {
         let staged = std::mem::take(&mut self.staged);
-        self.known = staged.keys().cloned().collect();
-        self.report(News::Listed(staged.into_values().collect()))
+        self.known = staged.iter().map(|(key, (version, _))| (key.clone(), *version)).collect();
+        self.report(News::Listed(staged.into_values().map(|(_, observation)| observation).collect()))
     }
 
     fn changed(&mut self, seen: &Seen<'_>) -> Option<Report> {
         match self.observe(seen) {
             Some(observation) => {
-                self.known.insert(self.key(seen));
+                self.known.insert(self.key(seen), self.version(seen));
                 self.report(News::Changed(Box::new(observation)))
             }
             None => self.forget(seen),
@@ -129,5 +142,18 @@ impl Reader for ComponentReader {
 
     fn state(&mut self, state: &WatchState) -> Option<Report> {
         self.report(News::State(state.clone()))
+    }
+
+    fn known(&self) -> Option<Known> {
+        Some(Known(self.known.len()))
+    }
+
+    fn compare(&self, seen: &Seen<'_>) -> Compared {
+        match (self.observe(seen).is_some(), self.known.get(&self.key(seen))) {
+            (false, None) => Compared::Alien,
+            (true, None) => Compared::New,
+            (true, Some(version)) if *version == self.version(seen) => Compared::Same,
+            (_, Some(_)) => Compared::Changed,
+        }
     }
 }

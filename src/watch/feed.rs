@@ -32,6 +32,10 @@ const MAX_PAGE: usize = 512 << 20;
 /// The largest error message that is read.
 const MAX_ERROR: usize = 64 << 10;
 
+/// How to ask for the metadata of objects alone.
+const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
 /// Why a list or a watch failed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FeedError {
@@ -168,13 +172,18 @@ impl Feed {
         Self { headers_timeout: patience, page_timeout: patience, ..self }
     }
 
+    /// What is listed and watched.
+    pub(super) fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
     /// Opens a watch that begins with a list (a streaming list, KEP-3157). The server ends it after
     /// `seconds`.
     pub(super) async fn stream(&self, seconds: u64) -> Result<Lines, FeedError> {
         let query = format!(
             "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds={seconds}"
         );
-        Ok(Lines::new(self.get(&query, false).await?.into_body()))
+        Ok(Lines::new(self.get(&query, self.accept(false)).await?.into_body()))
     }
 
     /// Opens a watch of what happens after `resource_version`.
@@ -183,12 +192,23 @@ impl Feed {
             "watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={}",
             escape(resource_version)
         );
-        Ok(Lines::new(self.get(&query, false).await?.into_body()))
+        Ok(Lines::new(self.get(&query, self.accept(false)).await?.into_body()))
     }
 
     /// Reads the next page of a list; `token` is empty for the first.
     pub(super) async fn page(&self, token: &str) -> Result<Page, FeedError> {
         self.read(&format!("limit={PAGE}&continue={}", escape(token))).await
+    }
+
+    /// Reads the next page of the metadata of all objects as they were at `resource_version`; `token`
+    /// is empty for the first.
+    pub(super) async fn exact(&self, resource_version: &str, token: &str) -> Result<Page, FeedError> {
+        let from = if token.is_empty() {
+            format!("resourceVersion={}&resourceVersionMatch=Exact", escape(resource_version))
+        } else {
+            format!("continue={}", escape(token))
+        };
+        self.read_as(&format!("limit={PAGE}&{from}"), METADATA_LIST).await
     }
 
     /// Reads the metadata of one object by its name; the list is empty where there is none. Listing
@@ -235,7 +255,11 @@ impl Feed {
     }
 
     async fn read(&self, query: &str) -> Result<Page, FeedError> {
-        let response = self.get(query, true).await?;
+        self.read_as(query, self.accept(true)).await
+    }
+
+    async fn read_as(&self, query: &str, accept: &'static str) -> Result<Page, FeedError> {
+        let response = self.get(query, accept).await?;
         let body = collect(response, MAX_PAGE);
         let body = tokio::time::timeout(self.page_timeout, body)
             .await
@@ -243,9 +267,9 @@ impl Feed {
         Ok(Page { body })
     }
 
-    async fn get(&self, query: &str, list: bool) -> Result<Response<Body>, FeedError> {
+    async fn get(&self, query: &str, accept: &'static str) -> Result<Response<Body>, FeedError> {
         let request = Request::get(format!("{}?{query}", self.path))
-            .header(header::ACCEPT, self.accept(list))
+            .header(header::ACCEPT, accept)
             .body(Body::empty())
             .map_err(|error| FeedError::transport(&error))?;
         let response = tokio::time::timeout(self.headers_timeout, self.client.send(request))
@@ -259,8 +283,8 @@ impl Feed {
     /// data of a `ConfigMap` or `Secret` enters the process.
     fn accept(&self, list: bool) -> &'static str {
         match (self.kind.status, list) {
-            (StatusReporting::No, false) => "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
-            (StatusReporting::No, true) => "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+            (StatusReporting::No, false) => METADATA,
+            (StatusReporting::No, true) => METADATA_LIST,
             _ => "application/json",
         }
     }

@@ -9,7 +9,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Feed, FeedError, Reader, Seen,
+    Feed, FeedError, Reader, Seen, audit,
     event::{Event, Whole, ends_list},
     feed::{ListMeta, Page},
     lines::Lines,
@@ -96,6 +96,7 @@ pub async fn follow<R: Reader>(
         progress: Progress::new(),
         told: WatchState::Syncing,
         listed_before: false,
+        audit_at: audit::next(),
     };
     let _ = cancel.run_until_cancelled(follower.run()).await;
 }
@@ -112,6 +113,8 @@ struct Follower<'a, R: Reader> {
     /// What was told last of how the watch is.
     told: WatchState,
     listed_before: bool,
+    /// When what the watch told is checked next.
+    audit_at: Instant,
 }
 
 /// How a request or a watch came to its end, and how long the watch was open.
@@ -230,6 +233,13 @@ impl<R: Reader> Follower<'_, R> {
                     self.progress.anew();
                     return Ok(None);
                 }
+                () = tokio::time::sleep_until(self.audit_at) => {
+                    if self.audit().await? {
+                        continue;
+                    }
+                    self.progress.anew();
+                    return Ok(None);
+                }
             };
             let line = match next {
                 Ok(Some(line)) => line,
@@ -257,6 +267,28 @@ impl<R: Reader> Follower<'_, R> {
             let seen = event.seen(&line);
             let news = if is_gone { self.reader.deleted(&seen) } else { self.reader.changed(&seen) };
             self.send(news).await?;
+        }
+    }
+
+    /// Compares what the watch told with a list; false where they differ. The watch waits meanwhile.
+    async fn audit(&mut self) -> Result<bool, Unheard> {
+        self.audit_at = audit::next();
+        let Phase::Follow(version) = self.progress.phase() else { return Ok(true) };
+        let Some(known) = self.reader.known() else { return Ok(true) };
+        let _turn = self.turn().await?;
+        match audit::drift(&self.feed, self.reader, version, known).await {
+            Ok(0) => Ok(true),
+            Ok(count) => {
+                let kind = self.feed.kind().resource_name();
+                tracing::warn!(%kind, count, "the watch told otherwise than a list does: listing anew");
+                self.feed.metrics.drift(count);
+                Ok(false)
+            }
+            // It may have been forgotten, or not be there exactly: what the watch told stands.
+            Err(error) => {
+                tracing::debug!(kind = %self.feed.kind().resource_name(), %error, "not compared");
+                Ok(true)
+            }
         }
     }
 

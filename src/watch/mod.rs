@@ -8,11 +8,15 @@
 //! - Rules that change are applied to what is known already by listing the kinds concerned anew;
 //!   until such a list is whole, the verdicts stand.
 //!
+//! - What the watch told is compared with a fresh list now and then; what differs is counted, and the
+//!   kind is listed anew.
+//!
 //! # Recovery
 //! Failures are repeated with a growing, spread wait that only progress resets: a complete list or
 //! an event, or a watch that stays open. A version that the server has forgotten leads to a new list, whether it says so in the
 //! answer or in the stream.
 
+mod audit;
 mod components;
 mod event;
 mod feed;
@@ -34,5 +38,5 @@ pub use fleet::Fleet;
 pub use follow::{Turns, follow};
 pub use live_rules::LiveRules;
 pub use owners::controller_of;
-pub use reader::{Head, Reader, Seen};
+pub use reader::{Compared, Head, Known, Reader, Seen};
 pub use snapshot::{addon_kind, snapshot};

@@ -29,6 +29,33 @@ pub trait Reader: Send {
 
     /// How the watch is has changed.
     fn state(&mut self, state: &WatchState) -> Option<Self::News>;
+
+    /// How many objects it knows, where it can [compare](Self::compare) them.
+    fn known(&self) -> Option<Known> {
+        None
+    }
+
+    /// How an object of another list is beside what it knows.
+    fn compare(&self, _: &Seen<'_>) -> Compared {
+        Compared::Alien
+    }
+}
+
+/// How many objects a [`Reader`] knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known(pub usize);
+
+/// An object beside what a [`Reader`] knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compared {
+    /// It isn't known, and needn't be.
+    Alien,
+    /// It is known so.
+    Same,
+    /// It is known otherwise.
+    Changed,
+    /// It should be known.
+    New,
 }
 
 /// An object as it came.

@@ -1,6 +1,7 @@
 //! A follower against a scripted API server, under paused time.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+mod audit;
 mod relisting;
 
 use std::{
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::{ComponentReader, Feed, LiveRules, News, Report, Turns, follow};
 use crate::{
     api::LabelPrefix,
-    metrics::Metrics,
+    metrics::{Metrics, WatchMetrics},
     model::{Kind, StatusReporting},
 };
 
@@ -31,6 +32,8 @@ enum Answer {
     Open(Vec<String>),
     /// Lines, after this time others, and then silence.
     Slow(Vec<String>, Duration, Vec<String>),
+    /// Lines, and then a bookmark a minute.
+    Beating(Vec<String>),
     /// Lines, and then the end.
     Closed(Vec<String>),
     /// A status and a body.
@@ -49,10 +52,15 @@ impl Server {
     fn answer(&self, request: &Request<Body>) -> Answered {
         self.asked.lock().unwrap().push(request.uri().query().unwrap_or_default().to_owned());
         let mut late = (Duration::ZERO, Vec::new());
+        let mut beats = 0;
         let (status, lines, is_open) = match self.answers.lock().unwrap().pop_front() {
             Some(Answer::Open(lines)) => (200, lines, true),
             Some(Answer::Slow(lines, after, others)) => {
                 late = (after, others);
+                (200, lines, true)
+            }
+            Some(Answer::Beating(lines)) => {
+                beats = usize::MAX;
                 (200, lines, true)
             }
             Some(Answer::Closed(lines)) => (200, lines, false),
@@ -61,8 +69,13 @@ impl Server {
         };
         let (after, late) = late;
         let pause = stream::once(tokio::time::sleep(after)).flat_map(move |()| stream::iter(late.clone()));
+        let beats = stream::iter(0..beats).then(|_| async {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            r#"{"type":"BOOKMARK","object":{"kind":"Gear","metadata":{"resourceVersion":"5"}}}"#.to_owned()
+        });
         let frames = stream::iter(lines)
             .chain(pause)
+            .chain(beats)
             .map(|line| Ok(hyper::body::Frame::data(Bytes::from(format!("{line}\n")))));
         let silence = stream::iter(is_open.then_some(())).then(|()| std::future::pending());
         let body = StreamBody::new(frames.chain(silence)).boxed_unsync();
@@ -74,6 +87,7 @@ struct Bench {
     server: Arc<Server>,
     news: mpsc::Receiver<Report>,
     rules: LiveRules,
+    metrics: Arc<WatchMetrics>,
 }
 
 fn start(answers: Vec<Answer>) -> Bench {
@@ -91,13 +105,14 @@ fn start(answers: Vec<Answer>) -> Bench {
         namespaced: false,
         status: StatusReporting::Yes,
     });
-    let feed = Feed::new(Client::new(service, "default"), Arc::clone(&kind), Metrics::default().watch(&kind));
+    let metrics = Metrics::default().watch(&kind);
+    let feed = Feed::new(Client::new(service, "default"), Arc::clone(&kind), Arc::clone(&metrics));
     let rules = LiveRules::default();
     let reader = ComponentReader::new(Arc::clone(&kind), LabelPrefix::default(), rules.shared());
     let (sender, news) = mpsc::channel(64);
     let turns = Turns::new(4).under(&rules, &kind);
     tokio::spawn(follow(feed, reader, sender, turns, CancellationToken::new()));
-    Bench { server, news, rules }
+    Bench { server, news, rules, metrics }
 }
 
 impl Bench {
@@ -118,6 +133,15 @@ impl Bench {
             });
         }
         all
+    }
+
+    fn queries(&self) -> Vec<String> {
+        self.server.asked.lock().unwrap().clone()
+    }
+
+    /// How many objects were counted as known otherwise than a list shows them.
+    fn drift(&self) -> u64 {
+        self.metrics.drifted()
     }
 
     fn asked(&self) -> Vec<&'static str> {

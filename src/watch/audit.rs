@@ -1,0 +1,61 @@
+//! The slow check of what a watch told: even a right watcher may miss an event (etcd's own list of
+//! found faults has lost and doubled ones), and nothing else would ever notice.
+//!
+//! The list that is compared with is of exactly the version that the watch has reached, so that what
+//! changes meanwhile is no difference. Metadata is enough for it.
+
+use std::{ops::Range, time::Duration};
+
+use tokio::time::Instant;
+
+use super::{
+    Feed, FeedError, Reader, Seen,
+    event::Whole,
+    reader::{Compared, Known},
+};
+
+/// How long after each other a kind is checked, in seconds. Spread, so that all kinds don't come
+/// together.
+const EVERY: Range<u64> = 1800..3600;
+
+/// When a kind is checked next.
+pub(super) fn next() -> Instant {
+    Instant::now() + Duration::from_secs(fastrand::u64(EVERY))
+}
+
+/// Lists a kind as it was at `version`, which `reader` has reached, and gives how many objects are
+/// otherwise than it knows them.
+///
+/// # Errors
+/// Where the list can't be read whole, as when the server has forgotten the version.
+pub(super) async fn drift<R: Reader>(
+    feed: &Feed,
+    reader: &R,
+    version: &str,
+    known: Known,
+) -> Result<usize, FeedError> {
+    let mut confirmed = 0;
+    let mut otherwise = 0;
+    let mut token = String::new();
+    loop {
+        let page = feed.exact(version, &token).await?;
+        let listed = page.parse()?;
+        for item in listed.items() {
+            let whole: Whole<'_> = serde_json::from_slice(item).unwrap_or_default();
+            match reader.compare(&Seen { head: whole.metadata, json: item, in_event: false }) {
+                Compared::Alien => {}
+                Compared::Same => confirmed += 1,
+                Compared::Changed => {
+                    confirmed += 1;
+                    otherwise += 1;
+                }
+                Compared::New => otherwise += 1,
+            }
+        }
+        if listed.metadata.r#continue.is_empty() {
+            let lost = known.0.saturating_sub(confirmed);
+            return Ok(otherwise + lost);
+        }
+        token = listed.metadata.r#continue;
+    }
+}
