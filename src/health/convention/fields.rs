@@ -25,11 +25,14 @@ const STATES: [&str; 11] = [
 ];
 
 /// Fields that are true where the object does its job.
-const ANSWERS: [&str; 4] = ["ready", "readyToUse", "healthy", "available"];
+const ANSWERS: [&str; 6] = ["ready", "readyToUse", "healthy", "available", "succeeded", "valid"];
 
 /// Pairs of a reason and a message that stand there only where something failed for good.
 const FAILURES: [(&str, &str); 3] =
     [("failureReason", "failureMessage"), ("errorReason", "errorMessage"), ("errorCode", "errorMessage")];
+
+/// Texts that are empty where nothing failed.
+const ERRORS: [&str; 3] = ["error", "errorMessage", "validationError"];
 
 /// Counters of parts that are ready, and the fields of a spec that ask for so many.
 const COUNTERS: [&str; 4] = ["readyReplicas", "availableReplicas", "readyInstances", "readyNodes"];
@@ -57,6 +60,18 @@ fn failure(subject: Subject) -> Option<Finding> {
     })
 }
 
+/// A recorded error where nothing else tells anything. Many statuses keep the last one beside what is
+/// well again.
+pub(super) fn error(subject: Subject) -> Option<Finding> {
+    let said = ERRORS.iter().find_map(|field| text(subject.status(field)))?;
+    Some(Finding::degraded("Failed").message(said))
+}
+
+fn text(error: &Value) -> Option<&str> {
+    let text = error.as_str().or_else(|| error.get("message").and_then(Value::as_str));
+    text.filter(|text| !text.is_empty())
+}
+
 fn answer(subject: Subject) -> Option<Finding> {
     let mut unmet = None;
     let mut met = None;
@@ -68,10 +83,8 @@ fn answer(subject: Subject) -> Option<Finding> {
         }
     }
     // A recorded error is the last one, not the present one: it counts only while the answer is no.
-    let error = subject.status("error");
-    let error = error.as_str().or_else(|| error.get("message").and_then(Value::as_str));
-    match (unmet, error, met) {
-        (Some(_), Some(error), _) if !error.is_empty() => Some(Finding::degraded("Failed").message(error)),
+    match (unmet, text(subject.status("error")), met) {
+        (Some(_), Some(error), _) => Some(Finding::degraded("Failed").message(error)),
         (Some(field), ..) => Some(
             Finding::progressing("NotReady")
                 .message(format!("status.{field} is false"))

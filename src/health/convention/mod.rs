@@ -67,7 +67,9 @@ pub(super) fn judge(subject: Subject) -> (Finding, Cow<'static, str>) {
 pub(super) fn signal(subject: Subject) -> Option<(Finding, Cow<'static, str>)> {
     match evidence(subject) {
         Some(Evidence { finding, rule, generation }) => Some(fresh(subject, finding, generation, || rule)),
-        None => left_over(subject),
+        None => fields::error(subject)
+            .map(|failed| fresh(subject, failed, None, || "convention/failure".into()))
+            .or_else(|| left_over(subject)),
     }
 }
 

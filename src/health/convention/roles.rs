@@ -21,7 +21,7 @@ pub(in crate::health) enum Role {
 }
 
 /// Types that speak for the whole object: of those present, the first decides.
-const SUMMARIES: [&str; 32] = [
+const SUMMARIES: [&str; 34] = [
     "Ready",
     "Succeeded",
     "Available",
@@ -35,6 +35,8 @@ const SUMMARIES: [&str; 32] = [
     "Reconciled",
     "ReconcileSuccess",
     "ReconcileSucceeded",
+    "ReconcileSuccessful",
+    "SuccessfullyReconciled",
     "Synced",
     "RemoteSynced",
     "ResourcesUpToDate",
@@ -77,7 +79,7 @@ pub(in crate::health) fn role(kind: &str) -> Role {
         | "HasErrors" | "ErrorOccurred" | "Conflicted" | "Corrupted" | "Dangling" | "Denied" | "Expired"
         | "Irreconcilable" | "PartiallyInvalid" | "SpecError" | "Stuck" | "Timeout" | "TimedOut"
         | "Unschedulable" | "Unreachable" | "ReadonlyFilesystem" | "KernelDeadlock" | "PipelineNotReady"
-        | "TerminalError" => Role::Negative,
+        | "TerminalError" | "Offline" => Role::Negative,
 
         "Progressing" | "Reconciling" | "Updating" | "Upgrading" | "RollingOut" | "RollingUpdate"
         | "ScalingUp" | "ScalingDown" | "Creating" | "Provisioning" | "Installing" | "Deploying"
@@ -96,7 +98,19 @@ pub(in crate::health) fn role(kind: &str) -> Role {
         // True both where some parts work and where some don't.
         "PartiallyReady" => Role::Neutral,
 
-        _ => role_by_ending(kind),
+        _ => match kind.rsplit_once('/') {
+            Some((_, name)) => role_in_domain(name),
+            None => role_by_ending(kind),
+        },
+    }
+}
+
+/// The role of a type that belongs to a domain, `example.com/Synced`: somebody adds it to the object
+/// of another, and so it never speaks for the whole.
+fn role_in_domain(name: &str) -> Role {
+    match role(name) {
+        Role::Summary(_) => Role::Positive,
+        other => other,
     }
 }
 
@@ -127,7 +141,11 @@ const NEGATIVE_ENDS: [&str; 21] = [
     "Unreachable",
 ];
 
-const POSITIVE_ENDS: [&str; 15] = [
+/// As operators write that have several activities: `NodeInstallerProgressing`, `UpdateInProgress`.
+const ACTIVITY_ENDS: [&str; 6] =
+    ["Creating", "InProgress", "Progressing", "Resyncing", "Updating", "Upgrading"];
+
+const POSITIVE_ENDS: [&str; 16] = [
     "Accepted",
     "Available",
     "Complete",
@@ -140,15 +158,17 @@ const POSITIVE_ENDS: [&str; 15] = [
     "Installed",
     "Provisioned",
     "Ready",
+    "Reconciled",
     "Succeeded",
     "Synced",
     "Valid",
 ];
 
 fn role_by_ending(kind: &str) -> Role {
-    // `NodeInstallerProgressing`, as operators of OpenShift write it.
-    if kind.ends_with("Progressing") {
+    if ACTIVITY_ENDS.iter().any(|end| kind.ends_with(end)) {
         Role::Activity
+    } else if is_absence_of_bad(kind) {
+        Role::Positive
     } else if starts(kind) || NEGATIVE_ENDS.iter().any(|end| kind.ends_with(end)) {
         Role::Negative
     } else if POSITIVE_ENDS.iter().any(|end| kind.ends_with(end)) {
@@ -156,6 +176,12 @@ fn role_by_ending(kind: &str) -> Role {
     } else {
         Role::Neutral
     }
+}
+
+/// `NoDiskPressure`.
+fn is_absence_of_bad(kind: &str) -> bool {
+    let new_word = |rest: &&str| rest.starts_with(|c: char| c.is_ascii_uppercase());
+    kind.strip_prefix("No").filter(new_word).is_some_and(|rest| role(rest) == Role::Negative)
 }
 
 /// A negative beginning counts only where a new word follows: `NotReady`, never `Notified`.
@@ -173,17 +199,17 @@ mod tests {
         let rows = [
             (
                 Role::Negative,
-                "MemoryPressure ReplicaFailure HasErrors CatalogSourcesUnhealthy NotReady OutOfDisk FailedCreatePod ReleaseFailed Irreconcilable NetworkUnavailable Stalled",
+                "MemoryPressure ReplicaFailure HasErrors CatalogSourcesUnhealthy NotReady OutOfDisk FailedCreatePod ReleaseFailed Irreconcilable NetworkUnavailable Stalled example.com/SyncFailed",
             ),
             (
                 Role::Positive,
-                "InfrastructureReady ContainersReady DeploymentsAvailable InstallSucceeded ResolvedRefs",
+                "InfrastructureReady ContainersReady DeploymentsAvailable InstallSucceeded ResolvedRefs NoDiskPressure example.com/Ready",
             ),
-            (Role::Activity, "Progressing Reconciling RollingOut"),
+            (Role::Activity, "Progressing Reconciling RollingOut UpdateInProgress EKSControlPlaneUpdating"),
             (Role::Pause, "Paused Suspended"),
             (
                 Role::Neutral,
-                "Upgradeable Drifted Consolidatable ScalingLimited Warning Notified Active Fallback DisruptionAllowed",
+                "Upgradeable Drifted Consolidatable ScalingLimited Warning Notified Active Fallback DisruptionAllowed Nominated NoReplicas example.com/ a/b/c",
             ),
         ];
         for (expected, kinds) in rows {

@@ -217,6 +217,9 @@ fn what_says_nothing_is_never_green() {
         ),
         ("{status: text}", "Healthy Exists"),
         ("{status: {}}", "Progressing NotYetObserved"),
+        ("{status: {error: no route}}", "Degraded Failed: no route"),
+        ("{status: {error: '', count: 3}}", "Unknown NoSignal"),
+        ("{status: {error: an old one, phase: Running}}", "Healthy Running"),
     ]);
 }
 

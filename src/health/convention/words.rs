@@ -21,8 +21,17 @@ pub(in crate::health) enum Tone {
 }
 
 /// Reasons that begin so tell of waiting, whatever is waited for.
-const WAITING: &[&str] =
-    &["waiting", "pending", "progressing", "awaiting", "inprogress", "retrying", "reconciling", "notyet"];
+const WAITING: &[&str] = &[
+    "awaiting",
+    "dependencynotready",
+    "inprogress",
+    "notyet",
+    "pending",
+    "progressing",
+    "reconciling",
+    "retrying",
+    "waiting",
+];
 
 /// What reasons contain that tell of a pause,
 const PAUSED: &[&str] = &["paused", "suspended", "hibernat"];
@@ -38,7 +47,6 @@ const FAILING: &[&str] = &[
     "degraded",
     "denied",
     "deadline",
-    "dependencynotready",
     "disallowed",
     "duplicate",
     "error",
@@ -128,7 +136,8 @@ pub(super) fn tone_of(condition: &Reading, dialect: &Dialect) -> Tone {
 
 /// What `reason` tells. Failure outranks movement: `UpgradeFailed`, `ReconcileError`.
 pub(in crate::health) fn tone(reason: &str) -> Tone {
-    let word = reason.to_ascii_lowercase();
+    // A failover is what saves from a failure.
+    let word = reason.to_ascii_lowercase().replace("failover", "").replace("failedover", "");
     let has = |parts: &[&str]| parts.iter().any(|part| word.contains(part));
     // `ErrRegisterACMEAccount`
     let err = |reason: &str| {
@@ -189,6 +198,7 @@ const GOOD: &[&str] = &[
     "running",
     "serving",
     "stable",
+    "succeed",
     "succeeded",
     "success",
     "successful",
@@ -204,6 +214,7 @@ const GOOD: &[&str] = &[
 
 /// It fails.
 const BAD: &[&str] = &[
+    "abnormal",
     "aborted",
     "bad",
     "broken",
@@ -227,7 +238,6 @@ const BAD: &[&str] = &[
     "missing",
     "noncompliant",
     "notfound",
-    "notready",
     "offline",
     "red",
     "rejected",
@@ -248,6 +258,7 @@ const MOVING_STATES: &[&str] = &[
     "inprogress",
     "migratingdata",
     "new",
+    "notready",
     "queued",
     "rollingout",
     "scheduled",
@@ -301,11 +312,11 @@ mod tests {
         let rows = [
             (
                 Tone::Failing,
-                "UpgradeFailed ReconcileError SecretSyncedError BackendNotFound Invalid InvalidCertificateRef DependencyNotReady ErrRegisterACMEAccount",
+                "UpgradeFailed ReconcileError SecretSyncedError BackendNotFound Invalid InvalidCertificateRef ErrRegisterACMEAccount",
             ),
             (
                 Tone::Moving,
-                "WaitingForInfrastructure Pending ProgressingWithRetry Provisioning RetryingAfterFailure",
+                "WaitingForInfrastructure DependencyNotReady FailoverInProgress Pending ProgressingWithRetry Provisioning RetryingAfterFailure",
             ),
             (Tone::Paused, "ReconcilePaused"),
             (Tone::Done, "NewReplicaSetAvailable AsExpected"),
