@@ -1,6 +1,6 @@
 //! From a rule as it is written to one that judges.
 
-use std::fmt;
+use std::{fmt, sync::OnceLock};
 
 use serde_json::Value;
 
@@ -87,6 +87,7 @@ impl Rule {
             facts,
             causes,
             combine: spec.combine.as_ref().map(combine).transpose()?,
+            too_much: OnceLock::new(),
         })
     }
 }

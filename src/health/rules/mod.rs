@@ -20,7 +20,7 @@ mod verdicts;
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, LazyLock, PoisonError, RwLock},
+    sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock},
 };
 
 pub use accept::{Acceptance, Decided, Register};
@@ -49,6 +49,8 @@ pub struct Rule {
     facts: Vec<Fact>,
     causes: Vec<CauseLead>,
     combine: Option<Combine>,
+    /// The first object of which its tests were too many.
+    too_much: OnceLock<String>,
 }
 
 /// The kinds that a rule is for.
@@ -168,11 +170,6 @@ impl Rule {
         }
     }
 
-    /// Whether it has expressions, which may be switched off.
-    pub fn has_expressions(&self) -> bool {
-        self.programs().next().is_some()
-    }
-
     /// Whether it says how objects of the kind tell how they are.
     fn tells(&self) -> bool {
         let Verdicts { rows, phases, dialect, empty, .. } = &self.verdicts;
@@ -185,10 +182,12 @@ impl Rule {
         programs.find_map(|(place, program)| Some(format!("{place}: {}", program.switched_off()?)))
     }
 
-    /// How one of its expressions failed first, and on which object, with the place.
+    /// How one of its expressions failed first, or that its tests were too many, and on which object,
+    /// with the place.
     pub fn trouble(&self) -> Option<String> {
         let mut programs = self.programs();
-        programs.find_map(|(place, program)| Some(format!("{place}: {}", program.trouble()?)))
+        let fault = programs.find_map(|(place, program)| Some(format!("{place}: {}", program.trouble()?)));
+        fault.or_else(|| self.too_much.get().cloned())
     }
 
     /// Its expressions, with their places in the spec.
@@ -323,6 +322,12 @@ impl Rules {
         let mut rules = Self { own, ..Self::default() };
         users.into_iter().for_each(|rule| rules.users.add(rule));
         rules
+    }
+
+    /// The built-in ones among them; one for several kinds comes several times.
+    pub fn own(&self) -> impl Iterator<Item = &Rule> {
+        let exact = self.own.by_kind.values().flat_map(HashMap::values).flatten();
+        exact.chain(&self.own.wide).map(|rule| &**rule)
     }
 
     /// The rules for objects of a kind.
