@@ -13,6 +13,7 @@ mod matching;
 pub(super) mod path;
 mod read;
 mod registered;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod verdicts;
@@ -25,11 +26,11 @@ use std::{
 
 pub use accept::{Acceptance, Decided, Register};
 pub use builtin::{cases as builtin_cases, files as builtin_files};
+pub use cases::{Case, Cases, cases_name, read_case_text, read_cases, stray_cases};
 pub use compile::RuleError;
-pub use read::{
-    Case, Cases, FileError, Written, files_at as rule_files, read_case_text, read_cases, read_dir, read_text,
-};
+pub use read::{FileError, Written, files_at as rule_files, read_dir, read_file, read_text};
 pub use registered::Registered;
+pub use taken::{Clash, Taken};
 
 use serde_json::Value;
 
@@ -139,6 +140,11 @@ impl Rule {
     /// What it is called in verdicts.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether it is written as a `StatusRule` object, which has a name of its own.
+    pub fn is_object(&self) -> bool {
+        self.name.starts_with("StatusRule/")
     }
 
     /// How it combines the components of add-ons.
