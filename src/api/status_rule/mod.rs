@@ -7,6 +7,8 @@ mod combine;
 mod schema;
 mod tables;
 mod test;
+#[cfg(test)]
+mod tests;
 
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
