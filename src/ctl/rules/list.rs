@@ -23,7 +23,7 @@ pub(super) fn run(book: &Book, output: Listing, io: &mut Io<'_>) -> Result<Exit,
             let below = std::iter::once(None).chain(rules.iter().map(Some));
             for (line, rule) in lines.iter().zip(below) {
                 writeln!(io.stdout, "{line}")?;
-                for line in rule.into_iter().flat_map(|rule| wrap(&rule.below(), INDENT)) {
+                for line in rule.into_iter().flat_map(Row::below) {
                     writeln!(io.stdout, "{:INDENT$}{line}", "")?;
                 }
             }
@@ -63,20 +63,21 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Where it stands and what it is for.
-    fn below(&self) -> String {
-        let Self { place, kinds, .. } = self;
-        match self.group {
+    /// Where it stands and what it is for, and what it has.
+    fn below(&self) -> Vec<String> {
+        let Self { place, kinds, has, .. } = self;
+        let whole = match self.group {
             Some(group) => format!("{place}: {kinds} of {group}"),
             None => format!("{place}: {kinds}"),
-        }
+        };
+        [wrap(&whole, INDENT), wrap(has, INDENT)].concat()
     }
 }
 
 fn table(rules: &[Row]) -> Table {
-    let mut table = Table::new(["NAME", "CASES", "HAS"]);
-    for Row { name, cases, has, .. } in rules {
-        table.push(vec![(*name).into(), cases.as_str().into(), has.as_str().into()]);
+    let mut table = Table::new(["NAME", "CASES"]);
+    for Row { name, cases, .. } in rules {
+        table.push(vec![(*name).into(), cases.as_str().into()]);
     }
     table
 }
