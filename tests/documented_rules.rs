@@ -4,16 +4,20 @@
 use std::{fs, path::Path, sync::Arc};
 
 use addons::{
-    health::{Judgement, Rules, Written, judge, read_text},
+    health::{Judgement, Rules, Written, judge, read_case_text, read_text},
     model::{Health, Kind, StatusReporting, decode::Raw},
 };
 use serde::Deserialize;
 use serde_json::Value;
 
+fn document() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md");
+    fs::read_to_string(path).expect("the document")
+}
+
 /// The YAML of the document, block by block.
 fn blocks() -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md");
-    let text = fs::read_to_string(path).expect("the document");
+    let text = document();
     let parts = text.split("```yaml\n").skip(1);
     parts.map(|part| part.split("```").next().unwrap_or_default().to_owned()).collect()
 }
@@ -75,5 +79,39 @@ fn the_kiln_is_as_the_document_says() {
         other["status"][field] = value;
         let verdict = judged(&other, &rules).timeline.first;
         assert_eq!((verdict.health, &*verdict.reason), (health, reason), "{field}");
+    }
+}
+
+#[test]
+fn the_cases_of_the_document_hold_and_show_every_field() {
+    let blocks = blocks();
+    let rule = written(&blocks[1]).remove(0).compile().expect("the rule");
+    let rules = Rules::with([Arc::new(rule)]);
+    let cases = |text: &str| read_case_text("docs/rules.md", text).expect("cases").cases;
+    let all = cases(&blocks[2]);
+    assert_eq!(all.len(), 2);
+    for (_, case) in &all {
+        assert_eq!(case.fault(&rules), None, "{}", case.name);
+    }
+    let (_, full) = &all[1];
+    assert!(full.reason.is_some() && full.now.is_some() && !full.facts.is_empty());
+    let fields = serde_saphyr::from_str::<Vec<Value>>(&blocks[2]).expect("a list");
+    let document = document();
+    for field in fields[1].as_object().expect("a case").keys() {
+        assert!(document.contains(&format!("\n| `{field}` | ")), "{field}");
+    }
+
+    // Each field counts.
+    for (right, wrong, told) in [
+        ("health: Suspended", "health: Healthy", "expected Healthy, got Suspended Cold by StatusRule/kilns"),
+        ("reason: Progress", "reason: No", "got Degraded ProgressDeadlineExceeded"),
+        ("now: \"2026-03-01T20:30", "now: \"2026-03-01T19:30", "got Progressing ShelvesMissing"),
+        ("{temperature: 20 C}", "{temperature: 21 C}", "expected the fact temperature to be 21 C, got 20 C"),
+    ] {
+        let faults: Vec<String> = cases(&blocks[2].replace(right, wrong))
+            .iter()
+            .filter_map(|(_, case)| case.fault(&rules))
+            .collect();
+        assert!(faults.len() == 1 && faults[0].contains(told), "{wrong}: {faults:?}");
     }
 }

@@ -109,20 +109,38 @@ pub(super) enum Command {
 /// `addonctl rules`.
 #[derive(Debug, Subcommand)]
 pub(super) enum RulesCommand {
-    /// List rules: what each is for, what it has, and how many cases are about it
-    List(BookArgs),
+    /// List rules: where each stands, what it is for and has, and how many cases are about it
+    List(ListRulesArgs),
     /// Run the cases beside files of rules, and name those that fail
     ///
     /// The cases of rules.yaml stand in rules.cases.yaml: a list of objects with the health that
     /// each must get, and maybe a reason, facts and the clock. The rules that are tested go before
-    /// the built-in ones.
+    /// the built-in ones. It fails where a case does, where a file isn't right, and where there is no
+    /// case at all.
     Test(BookArgs),
 }
 
 #[derive(Debug, Args)]
+pub(super) struct ListRulesArgs {
+    #[command(flatten)]
+    pub book: BookArgs,
+
+    /// How to print: wide gives a rule a line
+    #[arg(short, long, value_enum, default_value_t = Listing::Table, value_name = "FORMAT")]
+    pub output: Listing,
+}
+
+/// How to print rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Listing {
+    Table,
+    Wide,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct BookArgs {
-    /// Folders with .yaml files of rules or StatusRules, or such files, in place of the built-in
-    /// rules
+    /// Folders with .yaml, .yml or .json files of rules or StatusRules, or such files, in place of the
+    /// built-in rules
     #[arg(value_name = "DIR")]
     pub paths: Vec<PathBuf>,
 }

@@ -5,22 +5,25 @@ mod test;
 #[cfg(test)]
 mod tests;
 
-use std::{io, io::Write, path::PathBuf, sync::Arc};
-
-use super::{
-    Error, Exit, Io,
-    args::{BookArgs, RulesCommand},
+use std::{
+    collections::{HashMap, HashSet},
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+    sync::Arc,
 };
+
+use super::{Error, Exit, Io, args::RulesCommand};
 use crate::health::{
-    Case, Cases, FileError, Rule, Rules, Written, builtin_cases, builtin_files, read_case_text, read_cases,
-    read_dir, read_text, rule_files,
+    Case, Cases, Clash, FileError, Rule, Rules, Taken, Written, builtin_cases, builtin_files, cases_name,
+    read_case_text, read_cases, read_file, read_text, rule_files, stray_cases,
 };
 
 /// `addonctl rules`.
 pub(super) fn run(command: &RulesCommand, io: &mut Io<'_>) -> Result<Exit, Error> {
     match command {
-        RulesCommand::List(BookArgs { paths }) => list::run(&Book::read(paths), io),
-        RulesCommand::Test(BookArgs { paths }) => test::run(&Book::read(paths), io),
+        RulesCommand::List(args) => list::run(&Book::with_cases(&args.book.paths), args.output, io),
+        RulesCommand::Test(book) => test::run(&Book::with_cases(&book.paths), io),
     }
 }
 
@@ -30,86 +33,128 @@ pub(super) fn read(folders: &[PathBuf]) -> (Arc<Rules>, Vec<FileError>) {
     if folders.is_empty() {
         return (Rules::builtin(), Vec::new());
     }
-    let mut rules = Vec::new();
-    let mut faults = Vec::new();
-    for folder in folders {
-        let (written, unread) = read_dir(folder);
-        faults.extend(unread);
-        rules.extend(compiled(written, &mut faults).into_iter().map(|(_, rule)| rule));
-    }
-    (Arc::new(Rules::with(rules)), faults)
+    let book = Book::read(folders);
+    (book.in_force(), book.faults)
 }
 
-/// The rules that make sense, as they were written and ready to judge.
-fn compiled(written: Vec<Written>, faults: &mut Vec<FileError>) -> Vec<(Written, Arc<Rule>)> {
-    let compile = |written: Written| match written.compile() {
-        Ok(rule) => Some((written, Arc::new(rule))),
-        Err(fault) => {
-            faults.push(fault);
-            None
-        }
-    };
-    written.into_iter().filter_map(compile).collect()
-}
-
-/// Files of rules with the cases beside them.
+/// Files of rules, and maybe the cases beside them.
 #[derive(Default)]
 struct Book {
     chapters: Vec<Chapter>,
     faults: Vec<FileError>,
     is_builtin: bool,
+    /// Where what is judged by rules is judged, and where the names of objects stand.
+    taken: Taken<Place>,
+    names: HashMap<String, Place>,
 }
 
 /// A file of rules with its cases.
 struct Chapter {
+    /// `None` for one that is built in.
+    file: Option<PathBuf>,
     rules: Vec<(Written, Arc<Rule>)>,
     cases: Option<Cases>,
+    /// Whether there is no file of cases beside it.
+    is_bare: bool,
 }
 
+/// A file and a line.
+type Place = (String, u64);
+
 impl Book {
-    /// The rules in files and folders, or the built-in ones where none are named.
-    fn read(paths: &[PathBuf]) -> Self {
-        let mut book = Self { is_builtin: paths.is_empty(), ..Self::default() };
-        if book.is_builtin {
-            for (file, text) in builtin_files() {
-                let beside = file.replace(".yaml", ".cases.yaml");
-                let cases = builtin_cases().iter().find(|(name, _)| *name == beside);
-                let cases = cases.map(|(name, text)| read_case_text(name, text)).transpose();
-                let (written, faults) = match read_text(file, text) {
-                    Ok(written) => (written, Vec::new()),
-                    Err(fault) => (Vec::new(), vec![fault]),
-                };
-                book.add(written, faults, cases);
+    /// The rules in files and folders with their cases, or the built-in ones where none are named.
+    fn with_cases(paths: &[PathBuf]) -> Self {
+        if paths.is_empty() {
+            return Self::builtin();
+        }
+        let mut book = Self::read(paths);
+        for chapter in &mut book.chapters {
+            match chapter.file.as_deref().map(read_cases).transpose() {
+                Ok(cases) => {
+                    chapter.cases = cases.flatten();
+                    chapter.is_bare = chapter.cases.is_none();
+                }
+                Err(fault) => book.faults.push(fault),
             }
         }
+        book.faults.extend(paths.iter().flat_map(|path| stray_cases(path)));
+        book
+    }
+
+    /// The rules in files and folders.
+    fn read(paths: &[PathBuf]) -> Self {
+        let mut book = Self::default();
+        let mut seen = HashSet::new();
         for path in paths {
-            match rule_files(path) {
-                Ok(files) => {
-                    for file in files {
-                        let (written, faults) = read_dir(&file);
-                        book.add(written, faults, read_cases(&file));
-                    }
+            let files = rule_files(path).unwrap_or_else(|fault| {
+                book.faults.push(fault);
+                Vec::new()
+            });
+            for file in files {
+                // A folder and a file in it may both be named.
+                if seen.insert(fs::canonicalize(&file).unwrap_or_else(|_| file.clone())) {
+                    let written = read_file(&file);
+                    book.add(Some(file), written, None);
                 }
-                // Reading it names the fault.
-                Err(_) => book.faults.extend(read_dir(path).1),
             }
         }
         book
     }
 
-    fn add(
-        &mut self,
-        written: Vec<Written>,
-        faults: Vec<FileError>,
-        cases: Result<Option<Cases>, FileError>,
-    ) {
-        self.faults.extend(faults);
-        let rules = compiled(written, &mut self.faults);
-        let cases = cases.unwrap_or_else(|fault| {
+    fn builtin() -> Self {
+        let mut book = Self { is_builtin: true, ..Self::default() };
+        for (file, text) in builtin_files() {
+            let beside = cases_name(Path::new(file));
+            let cases = builtin_cases().iter().find(|(name, _)| *name == beside);
+            let cases = cases.map(|(name, text)| read_case_text(name, text)).transpose();
+            let cases = cases.unwrap_or_else(|fault| {
+                book.faults.push(fault);
+                None
+            });
+            book.add(None, read_text(file, text), cases);
+        }
+        book
+    }
+
+    /// Adds a file. Of rules that aren't right, and of those that judge what one before them judges,
+    /// the fault is kept alone.
+    fn add(&mut self, file: Option<PathBuf>, written: Result<Vec<Written>, FileError>, cases: Option<Cases>) {
+        let written = written.unwrap_or_else(|fault| {
             self.faults.push(fault);
-            None
+            Vec::new()
         });
-        self.chapters.push(Chapter { rules, cases });
+        let mut rules = Vec::new();
+        for written in written {
+            match written.compile().and_then(|rule| self.take(&written, &rule).map(|()| Arc::new(rule))) {
+                Ok(rule) => rules.push((written, rule)),
+                Err(fault) => self.faults.push(fault),
+            }
+        }
+        self.chapters.push(Chapter { file, rules, cases, is_bare: false });
+    }
+
+    /// Refuses a rule that the API server or the controller would refuse for another one. Which of two is
+    /// older, files don't tell.
+    fn take(&mut self, written: &Written, rule: &Rule) -> Result<(), FileError> {
+        if self.is_builtin {
+            return Ok(());
+        }
+        let (path, line) = (written.file.clone(), written.line);
+        let place = (path.clone(), line);
+        if rule.is_object() {
+            if let Some((file, other)) = self.names.get(&written.name) {
+                let message = format!("there is a {} at {file}:{other} already", written.name);
+                return Err(FileError::Broken { path, line, message });
+            }
+            self.names.insert(written.name.clone(), place.clone());
+        }
+        self.taken.take(&place, rule).map_err(|Clash { other: (file, other), what }| FileError::Broken {
+            path,
+            line,
+            message: format!(
+                "the rule that begins here judges {what}, and so does the one at {file}:{other}: make one of them"
+            ),
+        })
     }
 
     /// The rules in force when these are.
@@ -127,15 +172,17 @@ impl Book {
 
     /// Says what is wrong with the files.
     fn say(&self, stderr: &mut dyn Write) -> io::Result<()> {
-        self.faults.iter().try_for_each(|fault| writeln!(stderr, "error: {fault}"))?;
-        if self.is_empty() && self.faults.is_empty() {
-            writeln!(stderr, "No rules found.")?;
-        }
-        Ok(())
+        self.faults.iter().try_for_each(|fault| writeln!(stderr, "error: {fault}"))
     }
 }
 
 impl Chapter {
+    /// The file of rules beside which there are no cases, and what they would be called.
+    fn without_cases(&self) -> Option<(String, String)> {
+        let file = self.file.as_deref().filter(|_| self.is_bare)?;
+        Some((self.rules.first()?.0.file.clone(), cases_name(file)))
+    }
+
     /// The cases, each with its line.
     fn cases(&self) -> impl Iterator<Item = &(u64, Case)> {
         self.cases.iter().flat_map(|cases| &cases.cases)

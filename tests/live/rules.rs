@@ -142,6 +142,33 @@ spec:
 }
 
 #[tokio::test]
+async fn what_contradicts_itself_is_refused_at_once() {
+    let cluster = stage().await.cluster;
+    for (spec, told) in [
+        ("{match: {group: a.example}}", "match names the kinds that"),
+        (
+            "{match: {group: a.example}, rows: [{verdict: Healthy, if: [{condition: Ready, path: status.x}]}]}",
+            "a test has exactly one of condition, path, any, none, some and every",
+        ),
+        (
+            "{match: {group: a.example}, facts: [{name: a, at: status.x}, {name: a, at: status.y}]}",
+            "Duplicate value",
+        ),
+        ("{match: {group: a.example}, causes: [{owned: true}]}", "owned and labels go with a kind"),
+        (
+            "{combine: {identifiers: [a], quorums: [{by: Install, atLeast: 2, select: {installs: [x]}}]}}",
+            "atLeast is more than the installs that are selected",
+        ),
+    ] {
+        let rule = format!(
+            "{{apiVersion: addons.x-k8s.io/v1alpha1, kind: StatusRule, metadata: {{name: absurd}}, spec: {spec}}}"
+        );
+        let refused = cluster.apply(&rule).await.expect_err(spec);
+        assert!(format!("{refused:#}").contains(told), "{spec}: {refused:#}");
+    }
+}
+
+#[tokio::test]
 async fn two_of_three_zones_are_enough_where_a_rule_says_so() {
     let cluster = stage().await.cluster;
     object(cluster, "Zone", r#"{"status": {"conditions": [{"type": "Ready", "status": "True"}]}}"#).await;

@@ -1,11 +1,16 @@
+use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::schema::words;
 
 /// How the components of named add-ons combine.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[x_kube(validation = (
+    "has(self.quorums) || has(self.informational)",
+    "combine has quorums, informational or both"
+))]
 pub struct Combine {
     /// The identifiers of the add-ons.
     #[schemars(length(min = 1, max = 64), extend("x-kubernetes-list-type" = "atomic"))]
@@ -21,8 +26,13 @@ pub struct Combine {
 }
 
 /// Some of many that are enough.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[x_kube(validation = (
+    "!(has(self.by) && self.by == 'Install' && has(self.select) && has(self.select.installs)) || \
+     size(self.select.installs) == 0 || self.atLeast <= size(self.select.installs)",
+    "atLeast is more than the installs that are selected"
+))]
 pub struct Quorum {
     /// Which components.
     #[serde(default)]

@@ -7,6 +7,8 @@ mod combine;
 mod schema;
 mod tables;
 mod test;
+#[cfg(test)]
+mod tests;
 
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
@@ -85,6 +87,16 @@ pub mod accepted {
     )
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[x_kube(
+    validation = ("has(self.match) || has(self.combine)", "a rule has match, combine or both"),
+    validation = (
+        "has(self.match) == (has(self.deadline) || has(self.observedGeneration) || has(self.empty) || \
+         has(self.suspension) || has(self.rows) || has(self.phases) || has(self.conditions) || \
+         has(self.reasons) || has(self.facts) || has(self.causes))",
+        "match names the kinds that deadline, observedGeneration, empty, suspension, rows, phases, \
+         conditions, reasons, facts and causes are of: none of them goes without match, nor it without any"
+    )
+)]
 pub struct StatusRuleSpec {
     /// The kinds that the rule is for. Left out where it only combines.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
@@ -134,8 +146,9 @@ pub struct StatusRuleSpec {
 }
 
 /// Which kinds a rule is for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[x_kube(validation = ("!(has(self.kind) && has(self.kinds))", "give kind or kinds, not both"))]
 pub struct KindMatch {
     /// API group, empty for the core group. `*.example.org` is every group that ends so.
     #[serde(default)]
@@ -193,8 +206,12 @@ pub enum Suspension {
 }
 
 /// One verdict, and when it is given.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[x_kube(validation = (
+    "!has(self.deadline) || self.verdict == 'Progressing'",
+    "a deadline is for the verdict Progressing"
+))]
 pub struct Row {
     /// The verdict.
     pub verdict: Word,
@@ -231,8 +248,9 @@ pub struct Row {
 }
 
 /// Something to show of an object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[x_kube(validation = ("has(self.at) != has(self.value)", "a fact has either at or value"))]
 pub struct FactRule {
     /// What it is, such as url.
     #[schemars(length(min = 1, max = 64))]
@@ -248,8 +266,19 @@ pub struct FactRule {
 }
 
 /// Other objects in which the cause of a bad health is looked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[x_kube(
+    validation = (
+        "(has(self.at) ? 1 : 0) + (has(self.named) && self.named ? 1 : 0) + \
+         ((has(self.owned) && self.owned) || (has(self.labels) && size(self.labels) > 0) ? 1 : 0) == 1",
+        "a cause has at, or named, or owned and labels"
+    ),
+    validation = (
+        "has(self.kind) || !((has(self.owned) && self.owned) || (has(self.labels) && size(self.labels) > 0))",
+        "owned and labels go with a kind"
+    )
+)]
 pub struct CauseRule {
     /// API group of the other object, empty for the core group. A reference that names its own goes
     /// before.

@@ -1,14 +1,25 @@
 use std::borrow::Cow;
 
+use kube::KubeSchema;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::schema::{any_list, anything, nested, nested_list};
 
-/// A test of one condition or one field, or of several.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A test of one condition, of one field, or of several tests: exactly one of condition, path, any,
+/// none, some and every.
+// The API server's expressions know no field that may be of several types: the controller checks those.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[x_kube(
+    validation = (
+        "(has(self.condition) ? 1 : 0) + (has(self.path) ? 1 : 0) + (has(self.any) ? 1 : 0) + \
+         (has(self.none) ? 1 : 0) + (has(self.some) ? 1 : 0) + (has(self.every) ? 1 : 0) == 1",
+        "a test has exactly one of condition, path, any, none, some and every: write a test for each"
+    ),
+    validation = ("!has(self.exists) || has(self.path)", "exists belongs to a path")
+)]
 pub struct Test {
     /// A condition type that must be there. It must be True unless status says otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -62,8 +62,9 @@ pub(super) struct UserRules {
     held: BTreeMap<String, Registered>,
     register: Register,
     decided: Decided,
-    /// What fails in rules that are in force, by their names.
-    troubles: BTreeMap<String, String>,
+    /// What fails in rules that are in force, and in built-in ones.
+    troubles: Troubles,
+    built_in_troubles: Troubles,
     state: WatchState,
     listed: bool,
     /// Something changed that wasn't decided about.
@@ -79,7 +80,8 @@ impl UserRules {
             held: BTreeMap::new(),
             register: Register::default(),
             decided: Decided::default(),
-            troubles: BTreeMap::new(),
+            troubles: Troubles::default(),
+            built_in_troubles: Troubles::default(),
             state: WatchState::Syncing,
             listed: false,
             open: false,
@@ -90,13 +92,7 @@ impl UserRules {
     /// Runs until `cancel`.
     pub(super) async fn run(mut self, mut from: RuleInputs, cancel: CancellationToken) {
         loop {
-            let wake = self.wake();
-            let due = async {
-                match wake {
-                    Some(at) => tokio::time::sleep_until(at).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let due = tokio::time::sleep_until(self.wake());
             tokio::select! {
                 () = cancel.cancelled() => return,
                 Some(news) = from.news.recv() => {
@@ -123,11 +119,10 @@ impl UserRules {
         }
     }
 
-    fn wake(&self) -> Option<Instant> {
+    fn wake(&self) -> Instant {
         let now = Instant::now();
-        let decision = (self.open && self.listed).then(|| self.not_before.max(now));
-        let guarded = self.decided.in_force.iter().any(|rule| rule.has_expressions());
-        decision.into_iter().chain(guarded.then(|| now + CHECK)).min()
+        let look = now + CHECK;
+        if self.open && self.listed { self.not_before.clamp(now, look) } else { look }
     }
 
     fn hear(&mut self, news: RuleNews) {
@@ -181,15 +176,15 @@ impl UserRules {
         answered && !self.held.is_empty() && catalogue.is_some_and(is_unknown)
     }
 
-    /// Looks how expressions do: one that was switched off takes its rule out of force.
+    /// Looks how rules do: one of users of which an expression was switched off is no longer in force.
     fn look_for_trouble(&mut self) {
-        for rule in &self.decided.in_force {
-            self.open |= rule.switched_off().is_some();
-            let Some(why) = rule.trouble() else { continue };
-            let before = self.troubles.insert(rule.name().to_owned(), why.clone());
-            if before.as_ref() != Some(&why) {
-                tracing::warn!(rule = rule.name(), %why, "an expression of a rule fails");
-            }
+        let in_force = || self.decided.in_force.iter().map(|rule| &**rule);
+        self.open |= in_force().any(|rule| rule.switched_off().is_some());
+        for (rule, why) in self.troubles.found(in_force()) {
+            tracing::warn!(rule, why, "a rule fails");
+        }
+        for (rule, why) in self.built_in_troubles.found(Rules::builtin().own()) {
+            tracing::warn!(rule, why, "a built-in rule fails: what it was for is judged without it");
         }
     }
 
@@ -199,7 +194,7 @@ impl UserRules {
         self.decided = self.register.decide(self.held.values());
         self.log(&before);
         let names: BTreeSet<&str> = self.decided.in_force.iter().map(|rule| rule.name()).collect();
-        self.troubles.retain(|name, _| names.contains(name.as_str()));
+        self.troubles.keep(&names);
         let changed = difference(&before.in_force, &self.decided.in_force);
         if !changed.is_empty() {
             let combines = self.decided.in_force.iter().filter_map(|rule| rule.combine());
@@ -261,6 +256,26 @@ impl UserRules {
             counts[state as usize] += 1;
         }
         self.out.metrics.rules(counts);
+    }
+}
+
+/// What was seen to fail, by name of the rule: a rule has few expressions, and each fails in a first way
+/// and is switched off once.
+#[derive(Debug, Default)]
+struct Troubles {
+    seen: BTreeSet<(String, String)>,
+}
+
+impl Troubles {
+    /// What fails and wasn't seen before, with the name of the rule.
+    fn found<'a>(&mut self, rules: impl Iterator<Item = &'a Rule>) -> Vec<(String, String)> {
+        let troubled = rules.filter_map(|rule| Some((rule.name().to_owned(), rule.trouble()?)));
+        troubled.filter(|trouble| self.seen.insert(trouble.clone())).collect()
+    }
+
+    /// Forgets all but the rules of these names.
+    fn keep(&mut self, names: &BTreeSet<&str>) {
+        self.seen.retain(|(name, _)| names.contains(name.as_str()));
     }
 }
 

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::*;
-use crate::api::AddonCondition;
+use serde::Deserialize;
+
+use crate::{api::AddonCondition, health::read_text, model::decode::Raw};
 
 struct Bench {
     news: mpsc::Sender<RuleNews>,
@@ -226,4 +228,33 @@ async fn rules_stand_while_they_cannot_be_read_and_go_with_their_resource() {
     bench.catalogue.send_replace(Some(Arc::default()));
     assert_eq!(bench.wished(GAP * 2).await.expect("wishes"), []);
     assert_eq!(bench.judging(), 0);
+}
+
+#[test]
+fn what_fails_is_said_once_in_built_in_rules_too() {
+    let spec = serde_json::from_value(json!({"match": {"group": "lab.example", "kind": "Gear"},
+        "rows": [{"verdict": "Degraded", "when": "status.x + 1 == 2"}]}));
+    let rule = Arc::new(Rule::compile("rules/lab.example.Gear", &spec.expect("a spec")).expect("a rule"));
+    let mut troubles = Troubles::default();
+    assert!(troubles.found([&*rule].into_iter()).is_empty());
+    let rules = Rules::with([Arc::clone(&rule)]);
+    let object = json!({"metadata": {"name": "a"}, "status": {"x": "many"}});
+    let judge = || {
+        let object = Raw::deserialize(&object)
+            .expect("an object")
+            .into_nameless(Arc::new(Kind::named("lab.example/v1", "Gear")));
+        crate::health::judge(&object, &rules);
+    };
+    judge();
+    let found = troubles.found([&*rule, &*rule].into_iter());
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].1.starts_with("rows[0].when: ") && found[0].1.contains("can't add a text"), "{found:?}");
+    judge();
+    assert!(troubles.found([&*rule].into_iter()).is_empty());
+
+    let written =
+        crate::health::builtin_files().iter().flat_map(|(name, text)| read_text(name, text).expect("rules"));
+    let names: BTreeSet<String> = written.map(|written| written.name).collect();
+    let looked_at: BTreeSet<String> = Rules::builtin().own().map(|rule| rule.name().to_owned()).collect();
+    assert_eq!(looked_at, names);
 }

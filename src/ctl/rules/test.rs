@@ -11,8 +11,8 @@ pub(super) fn run(book: &Book, io: &mut Io<'_>) -> Result<Exit, Error> {
     for failure in &failures {
         writeln!(io.stdout, "{failure}")?;
     }
+    let cases: usize = book.chapters.iter().map(|chapter| chapter.cases().count()).sum();
     if !book.is_empty() {
-        let cases: usize = book.chapters.iter().map(|chapter| chapter.cases().count()).sum();
         let all: Vec<_> = book
             .chapters
             .iter()
@@ -26,8 +26,14 @@ pub(super) fn run(book: &Book, io: &mut Io<'_>) -> Result<Exit, Error> {
         writeln!(io.stdout, "{rules}, {cases}, {failures}{bare}")?;
     }
     io.stdout.flush()?;
+    for (file, cases) in book.chapters.iter().filter_map(Chapter::without_cases) {
+        writeln!(io.stderr, "note: {file}: no cases beside it ({cases})")?;
+    }
     book.say(io.stderr)?;
-    let is_right = failures.is_empty() && book.faults.is_empty();
+    if cases == 0 && book.faults.is_empty() {
+        writeln!(io.stderr, "error: no case was run")?;
+    }
+    let is_right = cases > 0 && failures.is_empty() && book.faults.is_empty();
     Ok(if is_right { Exit::Success } else { Exit::Failure })
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::ctl::args::{BookArgs, ListRulesArgs, Listing};
 
 struct Output {
     exit: Exit,
@@ -25,7 +26,12 @@ fn answer(command: &RulesCommand) -> Output {
 }
 
 fn list(paths: &[PathBuf]) -> Output {
-    answer(&RulesCommand::List(BookArgs { paths: paths.to_vec() }))
+    listed(paths, Listing::Table)
+}
+
+fn listed(paths: &[PathBuf], output: Listing) -> Output {
+    let book = BookArgs { paths: paths.to_vec() };
+    answer(&RulesCommand::List(ListRulesArgs { book, output }))
 }
 
 fn test(paths: &[PathBuf]) -> Output {
@@ -62,15 +68,39 @@ fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, Vec<PathBuf>) {
 
 #[test]
 fn rules_are_listed_with_what_they_have() {
-    let (_folder, paths) = folder(&[("reefs.yaml", RULES), ("reefs.cases.yaml", CASES)]);
+    let (folder, paths) = folder(&[
+        ("reefs.yaml", RULES),
+        ("reefs.cases.yaml", CASES),
+        ("kilns.json", &object("kilns", "combine: {identifiers: [a, b], quorums: [{atLeast: 1}]}")),
+    ]);
     let output = list(&paths);
     assert_eq!((output.exit, &*output.stderr), (Exit::Success, ""));
+    let shown = |output: &str| output.replace(&format!("{}/", folder.path().display()), "");
+    let lines: Vec<String> = output.stdout.lines().map(&shown).collect();
     assert_eq!(
-        output.stdout,
-        "GROUP            CASES   HAS\n\
-         reefs.example    2       2 rows, 1 fact, deadline\n    Reef, Lagoon\n\
-         shores.example   0       1 row\n    every kind\n"
+        lines,
+        [
+            "NAME                   CASES",
+            "StatusRule/kilns       0",
+            "    kilns.json:1: add-ons a, b",
+            "    combine",
+            "rules/reefs.example    2",
+            "    reefs.yaml:2: Reef, Lagoon of reefs.example",
+            "    2 rows, 1 fact, deadline",
+            "rules/shores.example   0",
+            "    reefs.yaml:8: every kind of shores.example",
+            "    1 row",
+        ]
     );
+    let wide = listed(&paths, Listing::Wide).stdout;
+    let columns: Vec<Vec<String>> =
+        wide.lines().map(|line| shown(line).split_whitespace().map(str::to_owned).collect()).collect();
+    assert_eq!(columns[0], ["NAME", "FILE", "GROUP", "CASES", "HAS", "KINDS"]);
+    assert_eq!(
+        columns[1],
+        ["StatusRule/kilns", "kilns.json:1", "<none>", "0", "combine", "add-ons", "a,", "b"]
+    );
+    assert_eq!(columns[2][..4], ["rules/reefs.example", "reefs.yaml:2", "reefs.example", "2"]);
 }
 
 #[test]
@@ -78,7 +108,8 @@ fn cases_that_fail_are_named_with_their_place() {
     let (_folder, paths) = folder(&[("reefs.yaml", RULES), ("reefs.cases.yaml", CASES)]);
     let output = test(&paths);
     assert_eq!(output.exit, Exit::Success, "{}", output.stdout);
-    assert_eq!(output.stdout, "2 rules, 2 cases, 0 failures; without a case: 1 rule\n");
+    let summary = "2 rules, 2 cases, 0 failures; without a case: 1 rule\n";
+    assert_eq!((&*output.stdout, &*output.stderr), (summary, ""));
 
     let wrong = CASES.replace("health: Healthy", "health: Suspended").replace("reason: Dry", "reason: Wet");
     let (_folder, paths) = folder(&[("reefs.yaml", RULES), ("reefs.cases.yaml", &wrong)]);
@@ -114,20 +145,146 @@ fn faults_in_files_are_named_with_their_place() {
         assert_eq!((output.exit, lines.len()), (Exit::Failure, 3), "{lines:?}");
         for (line, place) in lines.iter().zip(["a.yaml:2: ", "b.yaml:2: ", "c.cases.yaml:2: "]) {
             assert!(line.starts_with("error: ") && line.contains(place), "{line}");
+            assert!(
+                !line[1..].contains("error:") && !line.contains("at line"),
+                "the place stands once: {line}"
+            );
         }
         assert!(lines[0].contains("rows[0].when"), "{lines:?}");
     }
     let output = list(&["/nonexistent/rules".into()]);
     assert_eq!((output.exit, output.stderr.lines().count()), (Exit::Failure, 1), "{}", output.stderr);
-    let (_folder, paths) = folder(&[]);
-    assert_eq!(list(&paths).stderr, "No rules found.\n");
+}
+
+/// A `StatusRule` in JSON, with a spec in YAML.
+fn object(name: &str, spec: &str) -> String {
+    let spec: serde_json::Value = serde_saphyr::from_str(spec).expect("a spec");
+    serde_json::json!({
+        "apiVersion": "addons.x-k8s.io/v1alpha1", "kind": "StatusRule", "metadata": {"name": name}, "spec": spec,
+    })
+    .to_string()
+}
+
+const KILNS: &str = "match: {group: pottery.example, kind: Kiln}\nrows: [{verdict: Healthy}]";
+
+#[test]
+fn what_holds_no_rules_is_told_with_its_name() {
+    for (name, text, told) in [
+        ("x.yaml", "", "x.yaml:1: holds no rule"),
+        ("x.yaml", "# nothing\n---\n", "x.yaml:1: holds no rule"),
+        ("x.yaml", "[]", "x.yaml:1: holds no rule"),
+        (
+            "x.yml",
+            "\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+            "x.yml:2: is a ConfigMap of v1, and no rule: a StatusRule of addons.x-k8s.io/v1alpha1, or a list of specs is",
+        ),
+        (
+            "x.json",
+            r#"{"apiVersion": "addons.x-k8s.io/v1", "kind": "StatusRule"}"#,
+            "x.json:1: is a StatusRule of addons.x-k8s.io/v1, and no rule: ",
+        ),
+        ("x.yaml", "hello", "x.yaml:1: is no rule: "),
+        ("x.yaml", "match: {group: a}\n", "x.yaml:1: is no rule, it lacks apiVersion or kind: "),
+        (
+            "x.yaml",
+            "apiVersion: addons.x-k8s.io/v1alpha1\nkind: StatusRule\nmetadata: {}\nspec: {}\n",
+            "x.yaml:3: missing field `name`",
+        ),
+        ("x.yaml", CASES, "x.yaml:2: holds cases, not rules: those of x.yaml stand in x.cases.yaml"),
+        ("x.txt", KILNS, ": no file of rules is in it: none ends in .yaml, .yml or .json"),
+    ] {
+        let (_folder, paths) = folder(&[(name, text)]);
+        for output in [list(&paths), test(&paths)] {
+            assert_eq!((output.exit, output.stderr.lines().count()), (Exit::Failure, 1), "{}", output.stderr);
+            assert!(output.stderr.contains(told), "{text}\n  expected {told}\n  actual   {}", output.stderr);
+        }
+        let (rules, faults) = read(&paths);
+        assert_eq!((rules.of_kind("pottery.example", "Kiln").users(), faults.len()), (0, 1), "{text}");
+    }
+}
+
+#[test]
+fn two_rules_for_one_kind_are_told_with_both_places() {
+    let more = object("other", "match: {group: pottery.example, kinds: [Oven, Kiln]}\ndeadline: 1h");
+    let (folder, paths) = folder(&[("a.json", &object("kilns", KILNS)), ("b.yml", &more), ("c.yaml", RULES)]);
+    let place = |file: &str| format!("{}:1", folder.path().join(file).display());
+    let told = format!(
+        "error: {}: the rule that begins here judges Kiln.pottery.example, and so does the one at {}: make one of them\n",
+        place("b.yml"),
+        place("a.json")
+    );
+    let output = list(&paths);
+    assert_eq!((output.exit, &*output.stderr), (Exit::Failure, &*told));
+    assert!(!output.stdout.contains("StatusRule/other"), "{}", output.stdout);
+    let (rules, faults) = read(&paths);
+    assert_eq!((rules.of_kind("pottery.example", "Kiln").users(), faults.len()), (1, 1));
+
+    // They may also stand in two folders, and a file may be named twice.
+    let both = [folder.path().join("b.yml"), folder.path().join("b.yml"), folder.path().join("a.json")];
+    assert_eq!(list(&both).stderr.lines().count(), 1);
+    assert_eq!(list(&both[..2]).exit, Exit::Success);
+
+    // What only extracts facts goes with one that judges, and a rule for a group with one for a kind.
+    let facts =
+        object("facts", "match: {group: pottery.example, kind: Kiln}\nfacts: [{name: a, at: status.a}]");
+    let group = object("group", "match: {group: pottery.example}\nrows: [{verdict: Healthy}]");
+    let kilns = object("kilns", KILNS);
+    let (_folder, paths) = self::folder(&[("a.json", &kilns), ("b.json", &facts), ("c.json", &group)]);
+    assert_eq!((list(&paths).exit, list(&paths).stderr), (Exit::Success, String::new()));
+
+    let (_folder, paths) = self::folder(&[("a.json", &facts), ("b.json", &facts)]);
+    let said = list(&paths).stderr;
+    assert!(
+        said.contains("b.json:1: there is a StatusRule/facts at ") && said.contains("a.json:1 already"),
+        "{said}"
+    );
+}
+
+#[test]
+fn rules_without_cases_and_cases_without_rules_are_told() {
+    let (_folder, paths) =
+        folder(&[("reefs.yaml", RULES), ("reefs.cases.yaml", CASES), ("kilns.yml", &object("kilns", KILNS))]);
+    let output = test(&paths);
+    assert_eq!((output.exit, output.stderr.lines().count()), (Exit::Success, 1), "{}", output.stderr);
+    assert!(output.stderr.starts_with("note: "), "{}", output.stderr);
+    assert!(
+        output.stderr.ends_with("/kilns.yml: no cases beside it (kilns.cases.yaml)\n"),
+        "{}",
+        output.stderr
+    );
+
+    let (_folder, paths) = folder(&[("kilns.yaml", &object("kilns", KILNS))]);
+    let output = test(&paths);
+    assert_eq!(
+        (output.exit, &*output.stdout),
+        (Exit::Failure, "1 rule, 0 cases, 0 failures; without a case: 1 rule\n")
+    );
+    assert_eq!(output.stderr.lines().last(), Some("error: no case was run"));
+    assert_eq!(list(&paths).exit, Exit::Success);
+
+    let (_folder, paths) =
+        folder(&[("reefs.yaml", RULES), ("reefs.cases.yml", CASES), ("reef.cases.yaml", CASES)]);
+    let output = test(&paths);
+    assert_eq!(output.exit, Exit::Failure);
+    assert!(output.stdout.starts_with("2 rules, 2 cases, 0 failures"), "{}", output.stdout);
+    let told = "/reef.cases.yaml: holds cases, and no file of rules is beside it (reef.yaml)\n";
+    assert!(output.stderr.ends_with(told) && output.stderr.lines().count() == 1, "{}", output.stderr);
+
+    let (_folder, paths) = folder(&[("reefs.yaml", RULES), ("reefs.cases.yaml", "# none yet\n")]);
+    let output = test(&paths);
+    assert!(
+        output.exit == Exit::Failure && output.stderr.contains("reefs.cases.yaml:1: holds no cases"),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]
 fn the_built_in_rules_are_listed_and_their_cases_run() {
     let output = list(&[]);
     assert_eq!(output.exit, Exit::Success, "{}", output.stderr);
-    assert!(output.stdout.contains("\ncert-manager.io "), "{}", output.stdout);
+    assert!(output.stdout.contains("\n    cert-manager.io.yaml:"), "{}", output.stdout);
+    assert!(output.stdout.lines().all(|line| line.len() <= 80), "{}", output.stdout);
     // Whether they hold is what the test of the rules tells.
     let output = test(&[]);
     let summary = output.stdout.lines().last().expect("a summary");

@@ -5,7 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use super::{Registered, Rule};
+use super::{
+    Registered, Rule,
+    taken::{Clash, Taken},
+};
 use crate::{
     api::{StatusRuleSpec, accepted},
     model::text,
@@ -85,7 +88,8 @@ impl Register {
         let mut taken = Taken::default();
         for (n, registered) in all.into_iter().enumerate() {
             let outcome = if n < MAX_RULES {
-                self.judge(registered).and_then(|rule| taken.take(&registered.name, &rule).map(|()| rule))
+                self.judge(registered)
+                    .and_then(|rule| take(&mut taken, &registered.name, &rule).map(|()| rule))
             } else {
                 let why = format!("there are {MAX_RULES} older rules, which is the most that are used");
                 Err(Acceptance::TooMany(why))
@@ -143,35 +147,11 @@ impl Register {
     }
 }
 
-/// What rules in force decide, and their names.
-#[derive(Default)]
-struct Taken {
-    kinds: HashMap<(String, Option<String>), String>,
-}
-
-impl Taken {
-    /// Two rules that judge the same kinds: the first is in force. Rules that only extract facts or say
-    /// where causes are found go together.
-    fn take(&mut self, name: &str, rule: &Rule) -> Result<(), Acceptance> {
-        if !rule.judges() {
-            return Ok(());
-        }
-        let targets = rule.targets();
-        for (group, kind) in &targets {
-            if let Some(other) = self.kinds.get(&(group.clone(), kind.clone())) {
-                let what = match kind {
-                    Some(kind) if group.is_empty() => kind.clone(),
-                    Some(kind) => format!("{kind}.{group}"),
-                    None => format!("every kind of the group {group:?}"),
-                };
-                return Err(Acceptance::Conflict(text::message(&format!(
-                    "the older StatusRule '{other}' judges {what} already"
-                ))));
-            }
-        }
-        self.kinds.extend(targets.into_iter().map(|target| (target, name.to_owned())));
-        Ok(())
-    }
+/// Two rules that judge the same kinds: the older is in force.
+fn take(taken: &mut Taken<String>, name: &String, rule: &Rule) -> Result<(), Acceptance> {
+    taken.take(name, rule).map_err(|Clash { other, what }| {
+        Acceptance::Conflict(text::message(&format!("the older StatusRule '{other}' judges {what} already")))
+    })
 }
 
 #[cfg(test)]

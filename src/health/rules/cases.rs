@@ -1,12 +1,115 @@
-use std::{collections::BTreeMap, sync::Arc};
+//! The cases beside files of rules: what the rules must say of some objects.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde::Deserialize;
+use serde_json::Value;
+use serde_saphyr::Spanned;
 
-use super::{Rules, read::Case};
-use crate::{
-    health::judge,
-    model::{Health, Kind, Verdict, decode::Raw},
+use super::{
+    Rules,
+    read::{ENDS, FileError, broken, inside, load, shown},
 };
+use crate::{
+    api::Word,
+    health::judge,
+    model::{Health, Kind, Timestamp, Verdict, decode::Raw},
+};
+
+/// An object with the verdict that a rule must give it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// What it is about.
+    pub name: String,
+    /// The object.
+    pub object: Value,
+    /// How it is.
+    pub health: Word,
+    /// The reason, where it matters.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// The clock; without it no time has passed.
+    #[serde(default)]
+    pub now: Option<Timestamp>,
+    /// What is shown of it.
+    #[serde(default)]
+    pub facts: BTreeMap<String, String>,
+}
+
+/// The cases beside a file of rules.
+#[derive(Debug)]
+pub struct Cases {
+    /// The file that they stand in.
+    pub file: String,
+    /// Each with the line on which it begins.
+    pub cases: Vec<(u64, Case)>,
+}
+
+/// Reads the cases beside a file of rules: `x.cases.yaml`, or the like, beside `x.yaml`. `None` where
+/// there are none.
+///
+/// # Errors
+/// What is wrong with the file.
+pub fn read_cases(rules: &Path) -> Result<Option<Cases>, FileError> {
+    let mut beside = ENDS.iter().map(|end| rules.with_extension(format!("cases.{end}")));
+    let Some(file) = beside.find(|file| file.exists()) else { return Ok(None) };
+    read_case_text(&shown(&file), &load(&file)?).map(Some)
+}
+
+/// Reads the cases in `text`. `file` stands for it in errors.
+///
+/// # Errors
+/// The first fault, with its line.
+pub fn read_case_text(file: &str, text: &str) -> Result<Cases, FileError> {
+    let cases: Option<Vec<Spanned<Case>>> = serde_saphyr::from_str(text).map_err(broken(file))?;
+    let cases: Vec<_> =
+        cases.into_iter().flatten().map(|case| (case.referenced.line(), case.value)).collect();
+    if cases.is_empty() {
+        let message = "holds no cases".to_owned();
+        return Err(FileError::Broken { path: file.to_owned(), line: 1, message });
+    }
+    Ok(Cases { file: file.to_owned(), cases })
+}
+
+/// The files of cases in a folder that stand beside no rules, each as a fault. There are none where `path`
+/// is a file or can't be read.
+pub fn stray_cases(path: &Path) -> Vec<FileError> {
+    if !path.is_dir() {
+        return Vec::new();
+    }
+    let mut files = inside(path).unwrap_or_default();
+    let is_stray = |file: &Path| !ENDS.iter().any(|end| rules_of(file).with_extension(end).exists());
+    files.retain(|file| is_of_cases(file) && is_stray(file));
+    let fault = |file: PathBuf| {
+        let rules = rules_of(&file).with_extension("yaml");
+        let name = shown(Path::new(rules.file_name().unwrap_or_default()));
+        let cause = io::Error::other(format!("holds cases, and no file of rules is beside it ({name})"));
+        FileError::Unreadable { path: shown(&file), cause }
+    };
+    files.into_iter().map(fault).collect()
+}
+
+/// The name of the file in which the cases of a file of rules stand.
+pub fn cases_name(rules: &Path) -> String {
+    shown(Path::new(rules.with_extension("cases.yaml").file_name().unwrap_or_default()))
+}
+
+/// Whether the name of a file says that it holds cases.
+pub(super) fn is_of_cases(file: &Path) -> bool {
+    ENDS.iter().any(|end| file.extension().is_some_and(|own| own == *end))
+        && rules_of(file).extension().is_some_and(|end| end == "cases")
+}
+
+/// `x.cases` for `x.cases.yaml`.
+fn rules_of(file: &Path) -> PathBuf {
+    file.with_extension("")
+}
 
 impl Case {
     /// The kind of the object; `None` where it isn't given.

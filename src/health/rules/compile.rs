@@ -1,30 +1,28 @@
 //! From a rule as it is written to one that judges.
 
-use std::fmt;
+mod checks;
+mod combination;
+mod effect;
+#[cfg(test)]
+mod tests;
 
-use serde_json::Value;
+use std::{fmt, sync::OnceLock};
 
+use self::{
+    checks::{Tests, scoped_path},
+    combination::combine,
+};
 use super::{
-    CauseLead, Decision, Fact, From, Patience, Rule, Table, Target, Verdicts,
-    cel::Program,
-    matching::{Check, Is, Number},
-    path::Path,
+    CauseLead, Decision, Fact, From, Patience, Rule, Table, Target, Verdicts, cel::Program, path::Path,
 };
 use crate::{
-    api::{
-        Combine, FactRule, Identifier, Items, KindMatch, PhaseTable, Row, StatusRuleSpec, Suspension, Test,
-    },
+    api::{FactRule, KindMatch, PhaseTable, Row, StatusRuleSpec, Suspension, Word},
     health::{
         convention::{Role, Tone, normal},
         dialect::{Dialect, ObservedGeneration},
     },
     model::SignedDuration,
 };
-
-/// How deep tests may stand in each other.
-const MAX_DEPTH: usize = 4;
-/// How many tests a rule may have.
-const MAX_TESTS: usize = 512;
 
 /// Why a rule can't be used: where in its spec, and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,13 +53,11 @@ impl Rule {
     /// # Errors
     /// The first thing in it that makes no sense, with its place.
     pub fn compile(name: &str, spec: &StatusRuleSpec) -> Result<Self, RuleError> {
-        let mut compiling = Compiling { tests: 0 };
+        let mut tests = Tests::default();
         let target = spec.matches.as_ref().map(target).transpose()?;
-        if target.is_none() && spec.combine.is_none() {
-            return fault("match", "says for which kinds the rule is, unless it combines");
-        }
         let rows = spec.rows.iter().enumerate();
-        let rows = rows.map(|(n, row)| compiling.row(row, &format!("rows[{n}]"))).collect::<Outcome<_>>()?;
+        let rows =
+            rows.map(|(n, row)| self::row(row, &format!("rows[{n}]"), &mut tests)).collect::<Outcome<_>>()?;
         let phases = spec.phases.iter().enumerate();
         let phases =
             phases.map(|(n, phase)| table(phase, &format!("phases[{n}]"))).collect::<Outcome<_>>()?;
@@ -73,34 +69,25 @@ impl Rule {
             Ok(CauseLead { rule: rule.clone(), at })
         });
         let causes = causes.collect::<Outcome<_>>()?;
+        let verdicts = Verdicts {
+            rows,
+            phases,
+            dialect: dialect(spec)?,
+            empty: spec.empty.map(Into::into),
+            suspension: spec.suspension.map(|suspension| suspension == Suspension::Common),
+            patience: spec.deadline.as_deref().map(|text| patience(text, "deadline")).transpose()?,
+        };
+        let combine = spec.combine.as_ref().map(combine).transpose()?;
+        effect::check(spec)?;
         Ok(Self {
             name: name.to_owned(),
             target,
-            verdicts: Verdicts {
-                rows,
-                phases,
-                dialect: dialect(spec)?,
-                empty: spec.empty.map(Into::into),
-                suspension: spec.suspension.map(|suspension| suspension == Suspension::Common),
-                patience: spec.deadline.as_deref().map(|text| patience(text, "deadline")).transpose()?,
-            },
+            verdicts,
             facts,
             causes,
-            combine: spec.combine.as_ref().map(combine).transpose()?,
+            combine,
+            too_much: OnceLock::new(),
         })
-    }
-}
-
-fn combine(combine: &Combine) -> Outcome<Combine> {
-    if let Some(identifier) = combine.identifiers.iter().find(|text| Identifier::new(text).is_none()) {
-        return fault("combine.identifiers", format!("{identifier:?} can't be the name part of a label"));
-    }
-    if combine.quorums.is_empty() && combine.informational.is_empty() {
-        return fault("combine", "has either quorums or informational components");
-    }
-    match combine.quorums.iter().position(|quorum| quorum.at_least == 0) {
-        Some(n) => fault(format!("combine.quorums[{n}].atLeast"), "is at least 1"),
-        None => Ok(combine.clone()),
     }
 }
 
@@ -111,164 +98,40 @@ fn target(matches: &KindMatch) -> Outcome<Target> {
     if !name.chars().all(is_name) || (name.is_empty() && !group.is_empty()) {
         return fault("match.group", format!("{group:?} is no API group"));
     }
-    let kinds: Vec<String> =
-        matches.kind.iter().chain(&matches.kinds).filter(|kind| *kind != "*").cloned().collect();
-    // Most begin with a capital; the API server asks for a DNS label in any case.
-    let is_kind = |kind: &&String| {
-        kind.starts_with(|c: char| c.is_ascii_alphabetic())
-            && kind.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-    };
+    let kinds: Vec<String> = matches.kind.iter().chain(&matches.kinds).cloned().collect();
     match kinds.iter().find(|kind| !is_kind(kind)) {
+        Some(kind) if kind == "*" => {
+            fault("match.kind", "a rule for all kinds of a group names none: leave it out")
+        }
         Some(kind) => fault("match.kind", format!("{kind:?} is no kind: kinds are letters and digits")),
         None => Ok(Target { group: group.clone(), kinds }),
     }
 }
 
-struct Compiling {
-    tests: usize,
+/// Whether a kind may be called so. Most begin with a capital; the API server asks for a DNS label in
+/// any case.
+fn is_kind(kind: &str) -> bool {
+    kind.starts_with(|c: char| c.is_ascii_alphabetic())
+        && kind.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
-impl Compiling {
-    fn row(&mut self, row: &Row, at: &str) -> Outcome<Decision> {
-        let when = row.when.as_deref().map(|source| expression(source, &format!("{at}.when"))).transpose()?;
-        Ok(Decision {
-            health: row.verdict.into(),
-            checks: self.tests(&row.tests, &format!("{at}.if"), false, 0)?,
-            when,
-            reason: row.reason.clone(),
-            message: row.message.clone(),
-            message_at: paths(&row.message_at, &format!("{at}.messageAt"))?,
-            since_at: row.since_at.as_deref().map(|text| path(text, &format!("{at}.sinceAt"))).transpose()?,
-            patience: row
-                .deadline
-                .as_deref()
-                .map(|text| patience(text, &format!("{at}.deadline")))
-                .transpose()?,
-        })
+fn row(row: &Row, at: &str, tests: &mut Tests) -> Outcome<Decision> {
+    let when = row.when.as_deref().map(|source| expression(source, &format!("{at}.when"))).transpose()?;
+    let patience =
+        row.deadline.as_deref().map(|text| patience(text, &format!("{at}.deadline"))).transpose()?;
+    if patience.is_some() && row.verdict != Word::Progressing {
+        return fault(format!("{at}.deadline"), "is for the verdict Progressing, others have none");
     }
-
-    fn tests(&mut self, tests: &[Test], at: &str, in_item: bool, depth: usize) -> Outcome<Vec<Check>> {
-        if depth > MAX_DEPTH {
-            return fault(at, format!("tests stand at most {MAX_DEPTH} deep in each other"));
-        }
-        let mut checks = Vec::new();
-        for (n, test) in tests.iter().enumerate() {
-            self.test(test, &format!("{at}[{n}]"), in_item, depth, &mut checks)?;
-        }
-        Ok(checks)
-    }
-
-    fn test(
-        &mut self,
-        test: &Test,
-        at: &str,
-        in_item: bool,
-        depth: usize,
-        checks: &mut Vec<Check>,
-    ) -> Outcome<()> {
-        self.tests += 1;
-        if self.tests > MAX_TESTS {
-            return fault(at, format!("a rule has at most {MAX_TESTS} tests"));
-        }
-        let before = checks.len();
-        checks.extend(condition(test, at)?);
-        field(test, at, in_item, checks)?;
-        if !test.any.is_empty() {
-            checks.push(Check::Any(self.tests(&test.any, &format!("{at}.any"), in_item, depth + 1)?));
-        }
-        if !test.none.is_empty() {
-            checks.push(Check::None(self.tests(&test.none, &format!("{at}.none"), in_item, depth + 1)?));
-        }
-        if let Some(items) = &test.some {
-            let (path, inner) = self.items(items, &format!("{at}.some"), in_item, depth)?;
-            checks.push(Check::Some { path, checks: inner });
-        }
-        if let Some(items) = &test.every {
-            let (path, inner) = self.items(items, &format!("{at}.every"), in_item, depth)?;
-            checks.push(Check::Every { path, checks: inner });
-        }
-        if checks.len() == before {
-            return fault(at, "tests nothing: give a condition, a path, any, none, some or every");
-        }
-        Ok(())
-    }
-
-    fn items(&mut self, items: &Items, at: &str, in_item: bool, depth: usize) -> Outcome<(Path, Vec<Check>)> {
-        let path = scoped_path(&items.at, &format!("{at}.at"), in_item)?;
-        Ok((path, self.tests(&items.tests, &format!("{at}.where"), true, depth + 1)?))
-    }
-}
-
-fn condition(test: &Test, at: &str) -> Outcome<Option<Check>> {
-    let others = [&test.status, &test.reason, &test.reason_not, &test.message];
-    let Some(kind) = &test.condition else {
-        return match others.iter().all(|others| others.is_empty()) {
-            true => Ok(None),
-            false => {
-                fault(at, "status, reason, reasonNot and message belong to a condition, which isn't named")
-            }
-        };
-    };
-    let statuses = match test.status.as_slice() {
-        [] => vec!["True".to_owned()],
-        statuses => statuses.to_vec(),
-    };
-    Ok(Some(Check::Condition {
-        kind: kind.clone(),
-        statuses,
-        reasons: test.reason.as_slice().to_vec(),
-        reasons_not: test.reason_not.as_slice().to_vec(),
-        messages: test.message.as_slice().iter().map(|part| part.to_lowercase()).collect(),
-    }))
-}
-
-fn field(test: &Test, at: &str, in_item: bool, checks: &mut Vec<Check>) -> Outcome<()> {
-    let mut all = Vec::new();
-    all.extend(test.one_of.clone().map(Is::OneOf));
-    all.extend(test.exists.map(Is::Present));
-    if !test.contains.is_empty() {
-        all.push(Is::Containing(test.contains.as_slice().iter().map(|part| part.to_lowercase()).collect()));
-    }
-    if let Some(least) = &test.at_least {
-        all.push(Is::AtLeast(number(least, &format!("{at}.atLeast"), in_item)?));
-    }
-    if let Some(limit) = &test.below {
-        all.push(Is::Below(number(limit, &format!("{at}.below"), in_item)?));
-    }
-    let Some(text) = &test.path else {
-        return match all.is_empty() {
-            true => Ok(()),
-            false => fault(at, "in, contains, exists, atLeast and below belong to a path, which isn't given"),
-        };
-    };
-    if all.is_empty() {
-        all.push(Is::Set);
-    }
-    let path = scoped_path(text, &format!("{at}.path"), in_item)?;
-    checks.extend(all.into_iter().map(|is| Check::Field { path: path.clone(), is }));
-    Ok(())
-}
-
-fn number(value: &Value, at: &str, in_item: bool) -> Outcome<Number> {
-    if let Some(number) = value.as_f64() {
-        return Ok(Number::Fixed(number));
-    }
-    let (text, or) = match value {
-        Value::String(text) => (Some(text.as_str()), None),
-        Value::Object(fields) => {
-            (fields.get("path").and_then(Value::as_str), fields.get("or").and_then(Value::as_f64))
-        }
-        _ => (None, None),
-    };
-    match text {
-        Some(text) => Ok(Number::At { path: scoped_path(text, at, in_item)?, or }),
-        None => fault(at, "is a number, a path, or a path with the number that holds where it leads nowhere"),
-    }
-}
-
-fn scoped_path(text: &str, at: &str, in_item: bool) -> Outcome<Path> {
-    let path = if in_item { Path::parse_in_item(text) } else { Path::parse(text) };
-    path.or_else(|message| fault(at, message))
+    Ok(Decision {
+        health: row.verdict.into(),
+        checks: tests.checks(&row.tests, &format!("{at}.if"))?,
+        when,
+        reason: row.reason.clone(),
+        message: row.message.clone(),
+        message_at: paths(&row.message_at, &format!("{at}.messageAt"))?,
+        since_at: row.since_at.as_deref().map(|text| path(text, &format!("{at}.sinceAt"))).transpose()?,
+        patience,
+    })
 }
 
 fn path(text: &str, at: &str) -> Outcome<Path> {
@@ -366,8 +229,12 @@ fn dialect(spec: &StatusRuleSpec) -> Outcome<Dialect> {
             (&tones.paused, Tone::Paused),
             (&tones.done, Tone::Done),
         ];
-        let words = lists.iter().flat_map(|(words, tone)| words.iter().map(|word| (word.clone(), *tone)));
-        dialect.tones.extend(words);
+        for (word, tone) in lists.iter().flat_map(|(words, tone)| words.iter().map(|word| (word, *tone))) {
+            if dialect.tones.iter().any(|(other, _)| other == word) {
+                return fault("reasons", format!("the reason {word:?} stands there twice"));
+            }
+            dialect.tones.push((word.clone(), tone));
+        }
     }
     Ok(dialect)
 }

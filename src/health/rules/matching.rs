@@ -1,6 +1,6 @@
 //! The tests of a row: what must be so for its verdict.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cell::Cell};
 
 use serde_json::Value;
 
@@ -57,6 +57,37 @@ pub(super) enum Number {
 pub(super) struct View<'a> {
     pub(super) scope: Scope<'a>,
     pub(super) conditions: &'a [Reading<'a>],
+    pub(super) budget: &'a Budget,
+}
+
+/// The most tests that a rule makes of one object: each item of a list is tested anew, and lists may
+/// stand in lists. As measured that is a millisecond or two; no clock, so that the same object always
+/// gets the same verdict.
+pub(super) const MOST_TESTS: u32 = 10_000;
+
+/// How many more tests a rule may make of an object.
+#[derive(Debug)]
+pub(super) struct Budget {
+    left: Cell<u32>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { left: Cell::new(MOST_TESTS) }
+    }
+}
+
+impl Budget {
+    /// Whether nothing is left: what was said since is no answer.
+    pub(super) fn is_used_up(&self) -> bool {
+        self.left.get() == 0
+    }
+
+    fn spend(&self, units: usize) -> bool {
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        self.left.set(self.left.get().saturating_sub(units));
+        !self.is_used_up()
+    }
 }
 
 /// What a test that holds has found, for the verdict to say.
@@ -92,7 +123,11 @@ impl Check {
         }
     }
 
+    /// Nothing does when the budget is used up.
     fn holds<'a>(&self, view: View<'a>) -> Option<Hit<'a>> {
+        if !view.budget.spend(1) {
+            return None;
+        }
         match self {
             Self::Condition { kind, statuses, reasons, reasons_not, messages } => {
                 let reading = view.conditions.iter().find(|reading| reading.kind == *kind)?;
@@ -101,7 +136,7 @@ impl Check {
                 let fits = statuses.iter().any(|wanted| wanted.eq_ignore_ascii_case(status))
                     && (reasons.is_empty() || reasons.iter().any(|reason| *reason == condition.reason))
                     && !reasons_not.iter().any(|reason| *reason == condition.reason)
-                    && (messages.is_empty() || contains(&condition.message, messages));
+                    && (messages.is_empty() || contains(&condition.message, messages, view.budget));
                 fits.then(|| Hit { condition: Some(condition.clone()), word: None })
             }
             Self::Field { path, is } => {
@@ -115,13 +150,16 @@ impl Check {
             Self::None(checks) => checks.iter().all(|check| check.holds(view).is_none()).then(Hit::default),
             Self::Some { path, checks } => {
                 let found = path.find(view.scope)?;
-                items(&found).find_map(|item| in_item(checks, item))
+                let budget = view.budget;
+                items(&found)
+                    .take_while(|_| !budget.is_used_up())
+                    .find_map(|item| in_item(checks, item, budget))
             }
             Self::Every { path, checks } => {
                 let found = path.find(view.scope)?;
                 let mut hit: Option<Hit> = None;
                 for item in items(&found) {
-                    hit = Some(hit.unwrap_or_default().or(in_item(checks, item)?));
+                    hit = Some(hit.unwrap_or_default().or(in_item(checks, item, view.budget)?));
                 }
                 hit
             }
@@ -129,10 +167,11 @@ impl Check {
     }
 }
 
-fn in_item(checks: &[Check], item: &Value) -> Option<Hit<'static>> {
+fn in_item(checks: &[Check], item: &Value, budget: &Budget) -> Option<Hit<'static>> {
     let asks = checks.iter().any(Check::asks_conditions);
     let conditions = conditions::read(item.get("conditions").filter(|_| asks));
-    all(checks, View { scope: Scope::Item(item), conditions: &conditions }).map(Hit::into_owned)
+    budget.spend(conditions.len());
+    all(checks, View { scope: Scope::Item(item), conditions: &conditions, budget }).map(Hit::into_owned)
 }
 
 fn items(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
@@ -150,7 +189,7 @@ impl Is {
             Self::Present(wanted) => value.is_some() == *wanted,
             Self::OneOf(values) => values.iter().any(|wanted| equal(value.unwrap_or(&Value::Null), wanted)),
             Self::Containing(parts) => {
-                value.and_then(Value::as_str).is_some_and(|text| contains(text, parts))
+                value.and_then(Value::as_str).is_some_and(|text| contains(text, parts, view.budget))
             }
             Self::AtLeast(least) => least.of(view).is_some_and(|least| counted(value) >= least),
             Self::Below(limit) => limit.of(view).is_some_and(|limit| counted(value) < limit),
@@ -207,7 +246,11 @@ fn equal(value: &Value, wanted: &Value) -> bool {
 const SEARCHED: usize = 4096;
 const ITEMS: usize = 1000;
 
-fn contains(text: &str, parts: &[String]) -> bool {
+/// How much text is as much work as a test, in bytes.
+const SEARCHED_A_TEST: usize = 256;
+
+fn contains(text: &str, parts: &[String], budget: &Budget) -> bool {
+    budget.spend(text.len().min(SEARCHED) / SEARCHED_A_TEST);
     let text = crate::model::text::cut(text, SEARCHED).to_lowercase();
     parts.iter().any(|part| text.contains(part.as_str()))
 }

@@ -13,6 +13,7 @@ mod matching;
 pub(super) mod path;
 mod read;
 mod registered;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod verdicts;
@@ -20,16 +21,16 @@ mod verdicts;
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, LazyLock, PoisonError, RwLock},
+    sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock},
 };
 
 pub use accept::{Acceptance, Decided, Register};
 pub use builtin::{cases as builtin_cases, files as builtin_files};
+pub use cases::{Case, Cases, cases_name, read_case_text, read_cases, stray_cases};
 pub use compile::RuleError;
-pub use read::{
-    Case, Cases, FileError, Written, files_at as rule_files, read_case_text, read_cases, read_dir, read_text,
-};
+pub use read::{FileError, Written, files_at as rule_files, read_dir, read_file, read_text};
 pub use registered::Registered;
+pub use taken::{Clash, Taken};
 
 use serde_json::Value;
 
@@ -49,6 +50,8 @@ pub struct Rule {
     facts: Vec<Fact>,
     causes: Vec<CauseLead>,
     combine: Option<Combine>,
+    /// The first object of which its tests were too many.
+    too_much: OnceLock<String>,
 }
 
 /// The kinds that a rule is for.
@@ -139,6 +142,11 @@ impl Rule {
         &self.name
     }
 
+    /// Whether it is written as a `StatusRule` object, which has a name of its own.
+    pub fn is_object(&self) -> bool {
+        self.name.starts_with("StatusRule/")
+    }
+
     /// How it combines the components of add-ons.
     pub fn combine(&self) -> Option<&Combine> {
         self.combine.as_ref()
@@ -168,11 +176,6 @@ impl Rule {
         }
     }
 
-    /// Whether it has expressions, which may be switched off.
-    pub fn has_expressions(&self) -> bool {
-        self.programs().next().is_some()
-    }
-
     /// Whether it says how objects of the kind tell how they are.
     fn tells(&self) -> bool {
         let Verdicts { rows, phases, dialect, empty, .. } = &self.verdicts;
@@ -185,10 +188,12 @@ impl Rule {
         programs.find_map(|(place, program)| Some(format!("{place}: {}", program.switched_off()?)))
     }
 
-    /// How one of its expressions failed first, and on which object, with the place.
+    /// How one of its expressions failed first, or that its tests were too many, and on which object,
+    /// with the place.
     pub fn trouble(&self) -> Option<String> {
         let mut programs = self.programs();
-        programs.find_map(|(place, program)| Some(format!("{place}: {}", program.trouble()?)))
+        let fault = programs.find_map(|(place, program)| Some(format!("{place}: {}", program.trouble()?)));
+        fault.or_else(|| self.too_much.get().cloned())
     }
 
     /// Its expressions, with their places in the spec.
@@ -323,6 +328,12 @@ impl Rules {
         let mut rules = Self { own, ..Self::default() };
         users.into_iter().for_each(|rule| rules.users.add(rule));
         rules
+    }
+
+    /// The built-in ones among them; one for several kinds comes several times.
+    pub fn own(&self) -> impl Iterator<Item = &Rule> {
+        let exact = self.own.by_kind.values().flat_map(HashMap::values).flatten();
+        exact.chain(&self.own.wide).map(|rule| &**rule)
     }
 
     /// The rules for objects of a kind.

@@ -1,26 +1,29 @@
-//! Rules and their cases as they stand in files.
+//! Rules as they stand in files.
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
-use serde_saphyr::Spanned;
+use serde_saphyr::{MessageFormatter, Spanned, UserMessageFormatter};
 use thiserror::Error;
 
-use super::{Rule, RuleError};
+use super::{Rule, RuleError, cases::is_of_cases};
 use crate::{
-    api::{StatusRule, StatusRuleSpec, Word},
-    model::{Timestamp, text},
+    api::{GROUP, StatusRuleSpec, VERSION},
+    model::text,
 };
+
+/// The kind of a rule that is an object.
+const KIND: &str = "StatusRule";
+
+/// What the names of files with rules or cases end in.
+pub(super) const ENDS: [&str; 3] = ["yaml", "yml", "json"];
 
 /// The most that a file of rules may hold, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
-
-/// What the names of files with cases end in.
-const CASES: &str = ".cases.yaml";
 
 /// A rule as it stands in a file.
 #[derive(Clone, Debug)]
@@ -58,36 +61,6 @@ pub enum FileError {
     },
 }
 
-/// An object with the verdict that a rule must give it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Case {
-    /// What it is about.
-    pub name: String,
-    /// The object.
-    pub object: Value,
-    /// How it is.
-    pub health: Word,
-    /// The reason, where it matters.
-    #[serde(default)]
-    pub reason: Option<String>,
-    /// The clock; without it no time has passed.
-    #[serde(default)]
-    pub now: Option<Timestamp>,
-    /// What is shown of it.
-    #[serde(default)]
-    pub facts: std::collections::BTreeMap<String, String>,
-}
-
-/// The cases beside a file of rules.
-#[derive(Debug)]
-pub struct Cases {
-    /// The file that they stand in.
-    pub file: String,
-    /// Each with the line on which it begins.
-    pub cases: Vec<(u64, Case)>,
-}
-
 impl Written {
     /// Makes it ready to judge.
     ///
@@ -108,14 +81,65 @@ impl Written {
 /// # Errors
 /// The first fault, with its line.
 pub fn read_text(file: &str, text: &str) -> Result<Vec<Written>, FileError> {
-    let first =
-        text.lines().find(|line| !(line.trim().is_empty() || line.starts_with('#') || *line == "---"));
-    if first.is_some_and(|line| line.starts_with('-')) {
+    let documents: Vec<Spanned<Value>> = serde_saphyr::from_multiple(text).map_err(broken(file))?;
+    let documents: Vec<_> = documents.into_iter().filter(|document| !document.value.is_null()).collect();
+    let fault = |line, message: String| Err(FileError::Broken { path: file.to_owned(), line, message });
+    let Some(first) = documents.first() else {
+        return fault(1, "holds no rule".to_owned());
+    };
+    if let Value::Array(items) = &first.value {
+        if items.is_empty() {
+            return fault(1, "holds no rule".to_owned());
+        }
+        if items.iter().any(is_case) {
+            let message = "holds cases, not rules: those of x.yaml stand in x.cases.yaml".to_owned();
+            return fault(first.referenced.line(), message);
+        }
         let specs: Vec<Spanned<StatusRuleSpec>> = serde_saphyr::from_str(text).map_err(broken(file))?;
         return Ok(specs.into_iter().map(|spec| listed(file, spec)).collect());
     }
-    let rules: Vec<Spanned<StatusRule>> = serde_saphyr::from_multiple(text).map_err(broken(file))?;
-    Ok(rules.into_iter().map(|rule| resource(file, rule)).collect())
+    if let Some((document, message)) = documents.iter().find_map(|one| Some((one, no_rule(&one.value)?))) {
+        return fault(document.referenced.line(), message);
+    }
+    let rules: Vec<Spanned<Resource>> = serde_saphyr::from_multiple(text).map_err(broken(file))?;
+    rules.into_iter().map(|rule| resource(file, rule)).collect()
+}
+
+/// A `StatusRule` as it stands in a file.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Resource {
+    #[serde(rename = "apiVersion")]
+    _api_version: IgnoredAny,
+    #[serde(rename = "kind")]
+    _kind: IgnoredAny,
+    metadata: Metadata,
+    spec: StatusRuleSpec,
+    #[serde(default, rename = "status")]
+    _status: IgnoredAny,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    name: String,
+}
+
+/// Why a document isn't a rule.
+fn no_rule(document: &Value) -> Option<String> {
+    let wanted = format!("a {KIND} of {GROUP}/{VERSION}, or a list of specs");
+    if !document.is_object() {
+        return Some(format!("is no rule: {wanted} is"));
+    }
+    let field = |key: &str| document.get(key).and_then(Value::as_str).map(text::word);
+    match (field("apiVersion"), field("kind")) {
+        (Some(api), Some(kind)) if kind == KIND && api == format!("{GROUP}/{VERSION}") => None,
+        (Some(api), Some(kind)) => Some(format!("is a {kind} of {api}, and no rule: {wanted} is")),
+        _ => Some(format!("is no rule, it lacks apiVersion or kind: {wanted} is")),
+    }
+}
+
+fn is_case(item: &Value) -> bool {
+    item.get("object").is_some() && item.get("health").is_some()
 }
 
 fn listed(file: &str, spec: Spanned<StatusRuleSpec>) -> Written {
@@ -130,78 +154,74 @@ fn listed(file: &str, spec: Spanned<StatusRuleSpec>) -> Written {
     Written { name: text::word(&name), file: file.to_owned(), line: spec.referenced.line(), spec: spec.value }
 }
 
-fn resource(file: &str, rule: Spanned<StatusRule>) -> Written {
-    let name = rule.value.metadata.name.as_deref().unwrap_or_default();
-    Written {
-        name: text::word(&format!("StatusRule/{name}")),
-        file: file.to_owned(),
-        line: rule.referenced.line(),
-        spec: rule.value.spec,
+fn resource(file: &str, rule: Spanned<Resource>) -> Result<Written, FileError> {
+    let (line, rule) = (rule.referenced.line(), rule.value);
+    let (path, file) = (file.to_owned(), file.to_owned());
+    if rule.metadata.name.is_empty() {
+        return Err(FileError::Broken { path, line, message: "the StatusRule has no name".to_owned() });
     }
+    let name = text::word(&format!("{KIND}/{}", rule.metadata.name));
+    Ok(Written { name, file, line, spec: rule.spec })
 }
 
-/// Reads every `.yaml` and `.yml` file of rules in a folder, or a single file.
+/// Reads every file of rules in a folder, or a single file.
 ///
 /// # Errors
 /// Each fault; what could be read is given all the same.
 pub fn read_dir(path: &Path) -> (Vec<Written>, Vec<FileError>) {
+    let files = match files_at(path) {
+        Ok(files) => files,
+        Err(error) => return (Vec::new(), vec![error]),
+    };
     let mut written = Vec::new();
     let mut errors = Vec::new();
-    match files_at(path) {
-        Ok(files) => {
-            for file in files {
-                match load(&file).and_then(|text| read_text(&shown(&file), &text)) {
-                    Ok(rules) => written.extend(rules),
-                    Err(error) => errors.push(error),
-                }
-            }
+    for file in files {
+        match read_file(&file) {
+            Ok(rules) => written.extend(rules),
+            Err(error) => errors.push(error),
         }
-        Err(cause) => errors.push(FileError::Unreadable { path: shown(path), cause }),
     }
     (written, errors)
 }
 
-/// Reads the cases beside a file of rules: `x.cases.yaml` beside `x.yaml`. `None` where there are
-/// none.
-///
-/// # Errors
-/// What is wrong with the file.
-pub fn read_cases(rules: &Path) -> Result<Option<Cases>, FileError> {
-    let file = rules.with_extension("cases.yaml");
-    if !file.exists() {
-        return Ok(None);
-    }
-    read_case_text(&shown(&file), &load(&file)?).map(Some)
-}
-
-/// Reads the cases in `text`. `file` stands for it in errors.
+/// Reads a file of rules.
 ///
 /// # Errors
 /// The first fault, with its line.
-pub fn read_case_text(file: &str, text: &str) -> Result<Cases, FileError> {
-    let cases: Vec<Spanned<Case>> = serde_saphyr::from_str(text).map_err(broken(file))?;
-    let cases = cases.into_iter().map(|case| (case.referenced.line(), case.value)).collect();
-    Ok(Cases { file: file.to_owned(), cases })
+pub fn read_file(file: &Path) -> Result<Vec<Written>, FileError> {
+    read_text(&shown(file), &load(file)?)
 }
 
-/// The files of rules at `path`, a folder or such a file, in order of name.
+/// The files of rules at `path`, a folder or such a file, in order of name: what ends in `.yaml`, `.yml`
+/// or `.json` and doesn't hold cases.
 ///
 /// # Errors
-/// Why the folder can't be read.
-pub fn files_at(path: &Path) -> io::Result<Vec<PathBuf>> {
+/// Why the folder can't be read, or that there are none in it.
+pub fn files_at(path: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let mut files = inside(path)?;
+    if path.is_dir() {
+        files.retain(|file| !is_of_cases(file));
+    }
+    if files.is_empty() {
+        let cause = io::Error::other("no file of rules is in it: none ends in .yaml, .yml or .json");
+        return Err(FileError::Unreadable { path: shown(path), cause });
+    }
+    Ok(files)
+}
+
+/// What ends as rules and cases do, in a folder; or the file itself.
+pub(super) fn inside(path: &Path) -> Result<Vec<PathBuf>, FileError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let mut files = fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    files.retain(|file| {
-        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        (name.ends_with(".yaml") || name.ends_with(".yml")) && !name.ends_with(CASES)
-    });
+    let entries = || fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
+    let mut files = entries().map_err(|cause| FileError::Unreadable { path: shown(path), cause })?;
+    files.retain(|file| ENDS.iter().any(|end| file.extension().is_some_and(|own| own == *end)));
     files.sort();
     Ok(files)
 }
 
-fn load(file: &Path) -> Result<String, FileError> {
+pub(super) fn load(file: &Path) -> Result<String, FileError> {
     let unreadable = |cause| FileError::Unreadable { path: shown(file), cause };
     if fs::metadata(file).map_err(unreadable)?.len() > MAX_BYTES {
         return Err(unreadable(io::Error::other("more than 1 MiB, which no file of rules needs")));
@@ -209,14 +229,15 @@ fn load(file: &Path) -> Result<String, FileError> {
     fs::read_to_string(file).map_err(unreadable)
 }
 
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     text::name(&path.to_string_lossy())
 }
 
-fn broken(path: &str) -> impl Fn(serde_saphyr::Error) -> FileError + '_ {
+/// The line stands before the message, so it isn't in it once more.
+pub(super) fn broken(path: &str) -> impl Fn(serde_saphyr::Error) -> FileError + '_ {
     move |error| {
         let line = error.location().map_or(1, |location| location.line());
-        let message = error.to_string();
+        let message = UserMessageFormatter.format_message(error.without_snippet());
         let first = message.lines().next().unwrap_or_default();
         FileError::Broken { path: path.to_owned(), line, message: text::message(first) }
     }

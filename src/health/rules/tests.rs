@@ -380,6 +380,31 @@ fn tests_stand_in_each_other_only_so_deep() {
 }
 
 #[test]
+fn a_rule_makes_only_so_many_tests_and_says_so() {
+    let rules = rules(
+        "- match: {group: acme.test, kind: Widget}
+  rows:
+  - verdict: Degraded
+    if: [{none: [{every: {at: status.rows, where: [{every: {at: cells, where: [{path: ., below: 5}]}}]}}]}]
+  - {verdict: Suspended}",
+    );
+    let rule = Arc::clone(&rules.of_kind("acme.test", "Widget").users[0]);
+    let of = |rows: usize, cells: usize| {
+        let row = json!({"cells": vec![1; cells]});
+        let object = json!({"apiVersion": "acme.test/v1", "kind": "Widget", "metadata": {"name": "x", "namespace": "n"},
+            "status": {"rows": vec![row; rows], "phase": "Running"}});
+        judge(&object_of(&object, StatusReporting::Unsaid), &rules).timeline.first
+    };
+    assert_eq!((&*of(90, 100).rule, rule.trouble()), ("rules/acme.test.Widget#2", None));
+    // What can't be told doesn't hold, nor does its contrary: the object is judged without the rule.
+    let verdict = of(1000, 1000);
+    assert_eq!((verdict.health, &*verdict.rule), (Health::Healthy, "convention/phase"));
+    assert_eq!(rule.trouble().as_deref(), Some("rows[0].if: Widget n/x: takes more than 10000 tests"));
+    assert_eq!(rule.switched_off(), None);
+    assert_eq!(of(2, 2).health, Health::Suspended, "smaller objects are judged by it still");
+}
+
+#[test]
 fn every_built_in_rule_is_right_and_has_cases_that_hold() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
     let builtin = Rules::builtin();

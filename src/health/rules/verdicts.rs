@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{
     Decision, From, KindRules, Patience, Rule, Table,
     cel::EvalError,
-    matching::{self, Hit, View},
+    matching::{self, Budget, Hit, MOST_TESTS, View},
     path::{Path, Scope},
 };
 use crate::{
@@ -107,10 +107,17 @@ fn silent(subject: Subject, empty: Option<Health>) -> Named {
 impl Rule {
     /// The verdict of the first row that decides, or of the words of state.
     fn decide(&self, subject: Subject) -> Option<Named> {
+        let budget = Budget::default();
         for (n, row) in self.verdicts.rows.iter().enumerate() {
+            let decided = row.decide(subject, &budget);
+            if budget.is_used_up() {
+                let on = &subject.object.reference;
+                self.too_much
+                    .get_or_init(|| format!("rows[{n}].if: {on}: takes more than {MOST_TESTS} tests"));
+            }
             // A row that can't be told might have decided: those below it must not, and the object is
             // judged without this rule.
-            if let Some((finding, generation)) = row.decide(subject).ok()? {
+            if let Some((finding, generation)) = decided.ok()? {
                 let name = || format!("{}#{}", self.name, n + 1).into();
                 return Some(convention::fresh(subject, finding, generation, name));
             }
@@ -130,9 +137,13 @@ impl Rule {
 
 impl Decision {
     /// What the row says, where it decides.
-    fn decide(&self, subject: Subject) -> Result<Option<(Finding, Option<i64>)>, EvalError> {
-        let view = View { scope: Scope::Object(subject.object), conditions: subject.conditions };
-        let Some(hit) = matching::all(&self.checks, view) else { return Ok(None) };
+    fn decide(&self, subject: Subject, budget: &Budget) -> Result<Option<(Finding, Option<i64>)>, EvalError> {
+        let view = View { scope: Scope::Object(subject.object), conditions: subject.conditions, budget };
+        let hit = matching::all(&self.checks, view);
+        if budget.is_used_up() {
+            return Err(EvalError::TooLarge("it goes through too much".to_owned()));
+        }
+        let Some(hit) = hit else { return Ok(None) };
         if let Some(when) = &self.when
             && !when.holds(subject)?
         {
