@@ -161,8 +161,8 @@ pub(super) struct WhyArgs {
 
 #[derive(Debug, Args)]
 struct SourceArgs {
-    /// Compute from dumps instead of asking a cluster: a file, a folder with .yaml, .yml and .json
-    /// files at any depth, or - for standard input; may be repeated
+    /// Compute from dumps instead of asking a cluster: a file, a folder with .yaml, .yml, .json, .jsonl
+    /// and .ndjson files at any depth, or - for standard input; may be repeated
     #[arg(
         short = 'f',
         long = "filename",
@@ -197,8 +197,8 @@ struct SourceArgs {
 /// `addonctl health`.
 #[derive(Debug, Args)]
 pub(super) struct HealthArgs {
-    /// What to judge: a file, a folder with .yaml, .yml and .json files at any depth, or - for
-    /// standard input; may be repeated
+    /// What to judge: a file, a folder with .yaml, .yml, .json, .jsonl and .ndjson files at any depth,
+    /// or - for standard input; may be repeated
     #[arg(short = 'f', long = "filename", value_name = "FILE|DIR|-", required = true)]
     pub files: Vec<PathBuf>,
 

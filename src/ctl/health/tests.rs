@@ -207,3 +207,38 @@ fn rules_of_a_folder_go_first_and_faults_in_them_are_named() {
     assert!(faults[1].contains("c.yaml:3: "), "{faults:?}");
     assert!(output.stdout.contains("Dry"));
 }
+
+#[test]
+fn a_folder_of_json_lines_is_read_and_one_of_nothing_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let args = || HealthArgs {
+        files: vec![folder.path().to_owned()],
+        rules: Vec::new(),
+        output: Verdicts::Json,
+        no_headers: false,
+        now: None,
+    };
+    std::fs::write(at("notes.txt"), "apiVersion: v1").expect("a file");
+    let output = answer("", &args());
+    let named =
+        format!("error: {} holds no .yaml, .yml, .json, .jsonl or .ndjson file\n", folder.path().display());
+    assert_eq!((output.exit, &*output.stdout, &*output.stderr), (Exit::Failure, "", &*named));
+
+    let pod = |name: &str| {
+        format!("{{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{{\"name\":\"{name}\"}}}}\n")
+    };
+    // A line that isn't closed doesn't swallow the next.
+    let text = pod("a") + "{\"kind\": \"Pod\", \"metadata\":\n\n" + &pod("b") + "oops\n" + &pod("c");
+    std::fs::write(at("dump.jsonl"), text).expect("a file");
+    std::fs::write(at("more.ndjson"), pod("d")).expect("a file");
+    let output = answer("", &args());
+    let lines: Vec<Value> =
+        output.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((output.exit, names(&lines)), (Exit::Failure, vec!["a", "b", "c", "d"]));
+    let errors: Vec<&str> = output.stderr.lines().collect();
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    let file = at("dump.jsonl").display().to_string();
+    assert!(errors[0].starts_with(&format!("error: {file}:2 (document 2): broken document: ")), "{errors:?}");
+    assert!(errors[1].starts_with(&format!("error: {file}:5 (document 4): broken document: ")), "{errors:?}");
+}
