@@ -29,8 +29,8 @@ use finding::Finding;
 use subject::Subject;
 
 pub use rules::{
-    Acceptance, Case, Cases, CauseLead, Decided, FileError, KindRules, Register, Registered, Rule, RuleError,
-    Rules, Written, builtin_cases, builtin_files, read_case_text, read_cases, read_dir, read_text,
+    Acceptance, Case, Cases, CauseLead, Decided, Failure, FileError, KindRules, Register, Registered, Rule,
+    RuleError, Rules, Written, builtin_cases, builtin_files, read_case_text, read_cases, read_dir, read_text,
     rule_files,
 };
 
