@@ -203,6 +203,7 @@ impl From<Step> for Cause {
                 event: Reported { reason: event.reason, message: event.message, last: event.last },
             },
             Says::Lacks { reason, message } => Said::Word { reason: reason.to_owned(), message },
+            Says::Told { reason, message } => Said::Word { reason, message },
         };
         let causes = below.into_iter().map(Self::from).collect();
         Self { via: via.into_owned(), reference: object, said, gaps, causes }

@@ -161,6 +161,46 @@ async fn the_worst_ten_are_shown_and_all_on_demand() {
     assert_eq!(count(document(&["--all"], &input).await), (12, json!(0)));
 }
 
+/// An Application of Argo CD, and the Deployment that it says is ill, both parts of an add-on.
+const APPLICATION: &str = r#"
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: shop, namespace: argocd, labels: {addons.x-k8s.io/shop: ''}}
+status:
+  health: {status: Degraded}
+  sync: {status: Synced}
+  resources:
+  - {kind: Service, version: v1, namespace: lab, name: web, health: {status: Healthy}}
+  - {group: batch, kind: Job, version: v1, namespace: lab, name: init, health: {status: Missing}}
+  - {group: apps, kind: Deployment, version: v1, namespace: lab, name: web, health: {status: Degraded, message: exceeded its progress deadline}}
+---
+"#;
+
+#[tokio::test]
+async fn an_application_leads_to_the_resource_that_it_says_is_ill() {
+    let alone = tree(APPLICATION).await;
+    assert_eq!(
+        alone,
+        "\
+shop: Degraded (Degraded), 0/1 healthy
+└─ Application argocd/shop: Degraded (Degraded)
+   │ [rules/argoproj.io.Application#4]
+   │ Deployment lab/web: exceeded its progress deadline
+   │ Deployment lab/web isn't among what was read
+   │ Job lab/init isn't among what was read
+   ├─ status.resources: Deployment lab/web: Degraded
+   │    exceeded its progress deadline
+   └─ status.resources: Job lab/init: Missing
+"
+    );
+    let both = tree(&format!("{APPLICATION}{STARTING}")).await;
+    let place = |what: &str| both.lines().position(|line| line.contains(what)).expect(what);
+    // The Deployment is why the Application is ill, and goes first.
+    assert!(place("─ Deployment lab/web: Degraded (ImagePullBackOff)") < place("Application argocd/shop"));
+    assert!(both.contains("Application argocd/shop: Degraded (ImagePullBackOff)"), "{both}");
+    assert_eq!(both.matches("Pod lab/web-1-x: Degraded").count(), 2, "{both}");
+}
+
 #[tokio::test]
 async fn own_rules_judge_combine_and_go_first() {
     let folder = tempfile::tempdir().expect("a folder");
