@@ -34,7 +34,7 @@ struct Judged {
 
 /// An object of the input.
 enum Seen {
-    Judged(Judged),
+    Judged(Box<Judged>),
     /// A definition further on may still tell that its kind reports a status.
     Open(Box<Object>),
 }
@@ -47,7 +47,7 @@ pub(super) fn run(args: &HealthArgs, colour: bool, io: &mut Io<'_>) -> Result<Ex
     let reader = Reader::each(|object| seen.push(Seen::new(object, &rules)));
     let mut dump = files::finish(reader, &args.files, io.stdin);
     let closed = |seen| match seen {
-        Seen::Judged(judged) => judged,
+        Seen::Judged(judged) => *judged,
         Seen::Open(mut object) => {
             dump.definitions.tell(&mut object);
             Judged::new(*object, &rules)
@@ -84,7 +84,7 @@ pub(super) fn run(args: &HealthArgs, colour: bool, io: &mut Io<'_>) -> Result<Ex
 impl Seen {
     fn new(object: Object, rules: &Rules) -> Self {
         let has_status = object.status.as_object().is_some_and(|status| !status.is_empty());
-        if has_status { Self::Judged(Judged::new(object, rules)) } else { Self::Open(Box::new(object)) }
+        if has_status { Self::Judged(Judged::new(object, rules).into()) } else { Self::Open(object.into()) }
     }
 }
 
