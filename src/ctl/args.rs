@@ -48,7 +48,9 @@ What lies below the components is looked up in the cluster with your own rights,
 
 Examples:
   addonctl why ingress-nginx
-  addonctl why ingress-nginx -f must-gather/";
+  addonctl why ingress-nginx -f must-gather/
+  addonctl why ingress-nginx -f must-gather/ --rules my-rules/
+  addonctl why ingress-nginx -o json | jq -r '.components[].causes[].reference.name'";
 
 const DESCRIBE_EXAMPLES: &str = "\
 Examples:
@@ -173,24 +175,46 @@ pub(super) struct WhyArgs {
     /// Identifier of the add-on, or name of its Addon object
     name: String,
 
+    /// How to print: json gives all of it as one document, tree gives it to people
+    #[arg(short, long, value_enum, default_value_t = Tree::Tree, value_name = "FORMAT")]
+    output: Tree,
+
+    /// Show all components that aren't well, not only the ten worst
+    #[arg(long)]
+    all: bool,
+
+    /// Rules that go before those of the cluster and the built-in ones, for -f and --live: a folder
+    /// with .yaml files of rules or StatusRules, or one such file; may be repeated
+    #[arg(long, value_name = "DIR", requires = "computed")]
+    rules: Vec<PathBuf>,
+
+    /// The moment to judge at, for -f, such as 2025-03-01T10:00:00Z, 2025-03-01 (its midnight in UTC),
+    /// or now
+    ///
+    /// Without this flag it is when the input was made: the newest moment that anything in it tells
+    /// of.
+    #[arg(long, value_name = "TIME", value_parser = moment, requires = "files", conflicts_with = "live")]
+    now: Option<Moment>,
+
     #[command(flatten)]
     source: SourceArgs,
 }
 
 #[derive(Debug, Args)]
 struct SourceArgs {
-    /// Compute from dumps instead of asking a cluster: a file, a folder with .yaml, .yml and .json
-    /// files at any depth, or - for standard input; may be repeated
+    /// Compute from dumps instead of asking a cluster: a file, a folder with .yaml, .yml, .json, .jsonl
+    /// and .ndjson files at any depth, or - for standard input; may be repeated
     #[arg(
         short = 'f',
         long = "filename",
         value_name = "FILE|DIR|-",
-        conflicts_with_all = ["kubeconfig", "context"]
+        conflicts_with_all = ["kubeconfig", "context"],
+        group = "computed"
     )]
     files: Vec<PathBuf>,
 
     /// Compute from the objects of the cluster, with your own rights and without a controller
-    #[arg(long, conflicts_with = "files")]
+    #[arg(long, conflicts_with = "files", group = "computed")]
     live: bool,
 
     /// Prefix of the labels that mark components, for -f and --live
@@ -215,8 +239,8 @@ struct SourceArgs {
 /// `addonctl health`.
 #[derive(Debug, Args)]
 pub(super) struct HealthArgs {
-    /// What to judge: a file, a folder with .yaml, .yml and .json files at any depth, or - for
-    /// standard input; may be repeated
+    /// What to judge: a file, a folder with .yaml, .yml, .json, .jsonl and .ndjson files at any depth,
+    /// or - for standard input; may be repeated
     #[arg(short = 'f', long = "filename", value_name = "FILE|DIR|-", required = true)]
     pub files: Vec<PathBuf>,
 
@@ -233,7 +257,7 @@ pub(super) struct HealthArgs {
     #[arg(long)]
     pub no_headers: bool,
 
-    /// The moment to judge at, such as 2025-03-01T10:00:00Z, or now
+    /// The moment to judge at, such as 2025-03-01T10:00:00Z, 2025-03-01 (its midnight in UTC), or now
     ///
     /// What takes too long is failing, so verdicts depend on the clock. Without this flag it is when
     /// the input was made: the newest moment that anything in it tells of. The same input gives the
@@ -250,11 +274,28 @@ pub(super) enum Verdicts {
     Json,
 }
 
+/// How to print a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Tree {
+    Tree,
+    Json,
+}
+
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
     Now,
     At(Timestamp),
+}
+
+impl Moment {
+    /// The time that is meant where it is `now`.
+    pub fn at(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Now => now,
+            Self::At(time) => time,
+        }
+    }
 }
 
 /// How to print.
@@ -293,13 +334,25 @@ pub(super) struct List {
     pub source: Source,
 }
 
-/// `addonctl describe` and `addonctl why`, resolved.
+/// One add-on: `addonctl describe`, resolved.
 pub(super) struct One {
     /// As it was typed; cleaned.
     pub name: String,
     /// The names that the Addon object may have, the likelier first. Never empty, and safe in a URL.
     pub object_names: Vec<String>,
     pub source: Source,
+}
+
+/// `addonctl why`, resolved.
+pub(super) struct Why {
+    pub one: One,
+    /// Files and folders with rules.
+    pub rules: Vec<PathBuf>,
+    /// The clock; `None` for that of the source.
+    pub now: Option<Moment>,
+    pub output: Tree,
+    /// Whether all components that aren't well are shown, however many.
+    pub all: bool,
 }
 
 /// Where the answer comes from.
@@ -333,8 +386,9 @@ impl DescribeArgs {
 }
 
 impl WhyArgs {
-    pub fn resolve(self) -> Result<One, Error> {
-        One::new(&self.name, self.source)
+    pub fn resolve(self) -> Result<Why, Error> {
+        let Self { name, output, all, rules, now, source } = self;
+        Ok(Why { one: One::new(&name, source)?, rules, now, output, all })
     }
 }
 
@@ -380,7 +434,10 @@ fn moment(raw: &str) -> Result<Moment, String> {
     if raw == "now" {
         return Ok(Moment::Now);
     }
-    raw.parse().map(Moment::At).map_err(|_| "must be 'now' or a time such as 2025-03-01T10:00:00Z".to_owned())
+    let midnight = || format!("{raw}T00:00:00Z").parse();
+    raw.parse().or_else(|_| midnight()).map(Moment::At).map_err(|_| {
+        "must be 'now', a time such as 2025-03-01T10:00:00Z, or a date such as 2025-03-01".to_owned()
+    })
 }
 
 fn duration(raw: &str) -> Result<Duration, String> {
@@ -435,7 +492,9 @@ mod tests {
         assert_eq!(moment("now"), Ok(Moment::Now));
         let time = "2025-03-01T10:00:00Z".parse().expect("a time");
         assert_eq!(moment("2025-03-01T11:00:00+01:00"), Ok(Moment::At(time)));
-        for bad in ["", "yesterday", "2025-03-01", "5m"] {
+        let midnight = "2025-03-01T00:00:00Z".parse().expect("a time");
+        assert_eq!(moment("2025-03-01"), Ok(Moment::At(midnight)));
+        for bad in ["", "yesterday", "2025-03", "2025-02-30", "2025-03-01T", "2025-03-01Z", "5m"] {
             assert!(moment(bad).is_err(), "{bad}");
         }
     }

@@ -3,7 +3,7 @@ use kube::ResourceExt;
 use crate::{
     api::{Addon, AddonSpec, condition, object_name},
     model::Timestamp,
-    summary::{Census, Summary, summarize},
+    summary::{Census, Observation, Summary, summarize},
 };
 
 /// An add-on that was computed here rather than read from the API server, with every component.
@@ -29,11 +29,38 @@ impl From<Summary> for Computed {
     }
 }
 
+/// The first of `names` that there is, to look at.
+pub(super) fn first<'a>(addons: &'a [Computed], names: &[String]) -> Option<&'a Computed> {
+    place(addons, names).map(|place| &addons[place])
+}
+
+/// An add-on and, at any depth, those that are part of it.
+pub(super) fn within<'a>(addon: &'a Addon, addons: &'a [Computed], census: &Census) -> Vec<&'a Addon> {
+    let mut found = vec![addon];
+    let mut next = 0;
+    while let Some(whole) = found.get(next).map(|addon| addon.spec.identifier.as_str()) {
+        let is_part = |observation: &&Observation| {
+            observation.memberships.iter().any(|membership| membership.identifier.as_str() == whole)
+        };
+        let parts = census.observations.iter().filter(is_part).filter_map(|part| part.sums_up.as_ref());
+        for part in parts {
+            let is_new = found.iter().all(|known| known.spec.identifier != part.as_str());
+            let part = addons.iter().filter(|_| is_new).find(|a| a.addon.spec.identifier == part.as_str());
+            found.extend(part.map(|computed| &computed.addon));
+        }
+        next += 1;
+    }
+    found
+}
+
 /// The first of `names` that there is.
 pub(super) fn find(mut addons: Vec<Computed>, names: &[String]) -> Option<Computed> {
-    let place = |name: &String| addons.iter().position(|computed| computed.addon.name_any() == *name);
-    let place = names.iter().find_map(place)?;
+    let place = place(&addons, names)?;
     Some(addons.swap_remove(place))
+}
+
+fn place(addons: &[Computed], names: &[String]) -> Option<usize> {
+    names.iter().find_map(|name| addons.iter().position(|computed| computed.addon.name_any() == *name))
 }
 
 /// Puts add-ons into the order of their names.

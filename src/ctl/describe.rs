@@ -44,7 +44,7 @@ pub(super) async fn run(args: &One, colour: bool, io: &mut Io<'_>) -> Result<Exi
             (describe(&addon, since, io.now, look), Exit::Success)
         }
         Source::Live { connection, prefix } => {
-            let FromCluster { census, gaps, .. } = live::read(connection, prefix).await?;
+            let FromCluster { census, gaps, .. } = live::read(connection, prefix, &[]).await?;
             gaps.say(io.stderr)?;
             let computed = computed::find(computed::addons(census, io.now), &args.object_names);
             let computed = computed.ok_or_else(|| args.not_found(gaps.are_none()))?;

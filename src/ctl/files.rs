@@ -39,13 +39,14 @@ pub(super) fn read(
     now: Timestamp,
 ) -> FromFiles {
     let reader = Reader::new(|labels| labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
-    found(&mut finish(reader, paths, stdin), prefix, now)
+    found(&mut finish(reader, paths, stdin), prefix, &Rules::builtin(), now)
 }
 
-/// The same, with everything that is there, labelled or not.
+/// The same judged by `rules`, with everything that is there, labelled or not.
 pub(super) fn read_all(
     paths: &[PathBuf],
     prefix: &LabelPrefix,
+    rules: &Rules,
     stdin: &mut (dyn Read + Send),
     now: Timestamp,
 ) -> (FromFiles, Files) {
@@ -54,15 +55,14 @@ pub(super) fn read_all(
     let link =
         |object: &Object| Some((object.reference.uid.clone(), object.controller.as_ref()?.uid.clone()));
     dump.links = dump.objects.iter().filter_map(link).collect();
-    let found = found(&mut dump, prefix, now);
+    let found = found(&mut dump, prefix, rules, now);
     (found, Files::new(dump.objects, dump.events))
 }
 
 /// What `dump` holds of add-ons; the objects stay in it.
-fn found(dump: &mut Dump, prefix: &LabelPrefix, now: Timestamp) -> FromFiles {
-    let rules = Rules::builtin();
+fn found(dump: &mut Dump, prefix: &LabelPrefix, rules: &Rules, now: Timestamp) -> FromFiles {
     let observations =
-        dump.objects.iter().filter_map(|object| Observation::of(object, prefix, &rules)).collect();
+        dump.objects.iter().filter_map(|object| Observation::of(object, prefix, rules)).collect();
     let links = mem::take(&mut dump.links);
     FromFiles {
         census: Census { observations, links, ..Census::default() },

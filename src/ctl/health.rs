@@ -1,5 +1,5 @@
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     io::{self, BufWriter, Write},
 };
 
@@ -9,16 +9,17 @@ use unicode_width::UnicodeWidthStr;
 use super::{
     Error, Exit, Io,
     age::age,
-    args::{HealthArgs, Moment, Verdicts},
+    args::{HealthArgs, Verdicts},
     files::{self, Report},
+    output::Reference,
     rules,
     table::{Cell, NONE, Table},
     wrap::wrap,
 };
 use crate::{
     dump::Reader,
-    health::{Rules, judge},
-    model::{Health, Object, ObjectRef, Timeline, Timestamp, Verdict},
+    health::{Judgement, Rules, judge},
+    model::{Fact, Health, Object, ObjectRef, Timeline, Timestamp, Verdict},
 };
 
 /// Columns of what stands below an object.
@@ -28,27 +29,32 @@ const INDENT: usize = 4;
 struct Judged {
     reference: ObjectRef,
     timeline: Timeline,
-    /// The object, where a definition further on may still tell that its kind reports a status.
-    open: Option<Box<Object>>,
+    facts: Vec<Fact>,
+}
+
+/// An object of the input.
+enum Seen {
+    Judged(Box<Judged>),
+    /// A definition further on may still tell that its kind reports a status.
+    Open(Box<Object>),
 }
 
 /// `addonctl health`.
 pub(super) fn run(args: &HealthArgs, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
-    let (rules, faults) = rules::read(&args.rules);
-    let mut judged = Vec::new();
-    let reader = Reader::each(|object| judged.push(Judged::new(object, &rules)));
+    let own = rules::read(&args.rules);
+    let rules = own.in_force();
+    let mut seen = Vec::new();
+    let reader = Reader::each(|object| seen.push(Seen::new(object, &rules)));
     let mut dump = files::finish(reader, &args.files, io.stdin);
-    for judged in &mut judged {
-        if let Some(mut object) = judged.open.take() {
+    let closed = |seen| match seen {
+        Seen::Judged(judged) => *judged,
+        Seen::Open(mut object) => {
             dump.definitions.tell(&mut object);
-            *judged = Judged::new(*object, &rules);
+            Judged::new(*object, &rules)
         }
-    }
-    let now = match args.now {
-        Some(Moment::At(time)) => time,
-        Some(Moment::Now) => io.now,
-        None => files::taken(&dump, io.now),
     };
+    let judged: Vec<Judged> = seen.into_iter().map(closed).collect();
+    let now = args.now.map_or_else(|| files::taken(&dump, io.now), |moment| moment.at(io.now));
     let report = Report::of(&mut dump);
     let mut rows: Vec<Row> = judged.iter().map(|judged| judged.row(now)).collect();
     let mut stdout = BufWriter::new(&mut *io.stdout);
@@ -71,21 +77,26 @@ pub(super) fn run(args: &HealthArgs, colour: bool, io: &mut Io<'_>) -> Result<Ex
         report.extent(io.stderr)?;
     }
     report.problems(io.stderr)?;
-    faults.iter().try_for_each(|fault| writeln!(io.stderr, "error: {fault}"))?;
-    Ok(if faults.is_empty() { report.exit() } else { Exit::Failure })
+    own.say(true, io.stderr)?;
+    Ok(if own.is_right() { report.exit() } else { Exit::Failure })
+}
+
+impl Seen {
+    fn new(object: Object, rules: &Rules) -> Self {
+        let has_status = object.status.as_object().is_some_and(|status| !status.is_empty());
+        if has_status { Self::Judged(Judged::new(object, rules).into()) } else { Self::Open(object.into()) }
+    }
 }
 
 impl Judged {
     fn new(object: Object, rules: &Rules) -> Self {
-        let timeline = judge(&object, rules).timeline;
-        let reference = object.reference.clone();
-        let has_status = object.status.as_object().is_some_and(|status| !status.is_empty());
-        Self { reference, timeline, open: (!has_status).then(|| Box::new(object)) }
+        let Judgement { timeline, facts, .. } = judge(&object, rules);
+        Self { reference: object.reference, timeline, facts }
     }
 
     fn row(&self, now: Timestamp) -> Row<'_> {
-        let Self { reference, timeline, .. } = self;
-        Row { reference, verdict: timeline.at(now) }
+        let Self { reference, timeline, facts } = self;
+        Row { reference, verdict: timeline.at(now), facts }
     }
 }
 
@@ -94,6 +105,7 @@ impl Judged {
 struct Row<'a> {
     reference: &'a ObjectRef,
     verdict: &'a Verdict,
+    facts: &'a [Fact],
 }
 
 impl Row<'_> {
@@ -106,28 +118,14 @@ impl Row<'_> {
             message: &'a str,
             since: Option<Timestamp>,
             rule: &'a str,
+            #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+            facts: BTreeMap<&'a str, &'a str>,
         }
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Reference<'a> {
-            api_version: String,
-            group: &'a str,
-            kind: &'a str,
-            namespace: &'a str,
-            name: &'a str,
-            uid: &'a str,
-        }
-        let Self { reference: ObjectRef { kind, namespace, name, uid }, verdict } = self;
-        let reference = Reference {
-            api_version: kind.api_version(),
-            group: &kind.group,
-            kind: &kind.kind,
-            namespace,
-            name,
-            uid,
-        };
+        let Self { reference, verdict, facts } = self;
+        let reference = Reference::of(reference);
         let Verdict { health, reason, message, since, rule } = verdict;
-        let line = Line { reference, health: health.as_str(), reason, message, since: *since, rule };
+        let facts = facts.iter().map(|fact| (&*fact.name, &*fact.value)).collect();
+        let line = Line { reference, health: health.as_str(), reason, message, since: *since, rule, facts };
         serde_json::to_writer(&mut *to, &line)?;
         writeln!(to)
     }

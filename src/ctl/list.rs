@@ -27,7 +27,7 @@ pub(super) async fn run(args: &List, colour: bool, io: &mut Io<'_>) -> Result<Ex
             Ok(Exit::Success)
         }
         Source::Live { connection, prefix } => {
-            let FromCluster { census, gaps, .. } = live::read(connection, prefix).await?;
+            let FromCluster { census, gaps, .. } = live::read(connection, prefix, &[]).await?;
             let listing = from_computed(computed::addons(census, io.now), args, colour, io.now)?;
             print(&listing, args.format, gaps.are_none(), io)?;
             gaps.say(io.stderr)?;

@@ -26,14 +26,20 @@ pub(super) struct FromCluster {
     pub gaps: Gaps,
     /// Where it was found.
     pub server: Server,
-    /// The rules of users that it was judged by.
+    /// The rules before the built-in ones that it was judged by.
     pub users: Vec<Arc<Rule>>,
 }
 
-/// Reads every kind of a cluster with the rights of the user, judged by the rules of the cluster.
-pub(super) async fn read(connection: &Connection, prefix: &LabelPrefix) -> Result<FromCluster, Error> {
+/// Reads every kind of a cluster with the rights of the user, judged by `own` rules and those of the
+/// cluster.
+pub(super) async fn read(
+    connection: &Connection,
+    prefix: &LabelPrefix,
+    own: &[Arc<Rule>],
+) -> Result<FromCluster, Error> {
     let server = Server::new(connection).await?;
-    let (users, unread) = rules(&server).await?;
+    let (registered, unread) = rules(&server).await?;
+    let users: Vec<Arc<Rule>> = own.iter().cloned().chain(registered).collect();
     let census = server.snapshot(prefix, &users).await?;
     let gaps = Gaps { kinds: census.gaps.clone(), rules: unread };
     Ok(FromCluster { census, gaps, server, users })

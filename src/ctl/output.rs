@@ -2,7 +2,32 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Error, computed::Computed};
-use crate::api::{GROUP, VERSION};
+use crate::{
+    api::{GROUP, VERSION},
+    model::ObjectRef,
+};
+
+/// An object in JSON: which one it is.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Reference<'a> {
+    api_version: String,
+    group: &'a str,
+    kind: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+    uid: &'a str,
+}
+
+impl<'a> Reference<'a> {
+    /// What there is to say of `object`.
+    pub(super) fn of(object: &'a ObjectRef) -> Self {
+        let ObjectRef { kind, namespace, name, uid } = object;
+        // Of an object that others only name nobody may know the version.
+        let api_version = if kind.version.is_empty() { String::new() } else { kind.api_version() };
+        Self { api_version, group: &kind.group, kind: &kind.kind, namespace, name, uid }
+    }
+}
 
 /// JSON as kubectl prints it.
 pub(super) fn json(value: &impl Serialize) -> Result<String, Error> {

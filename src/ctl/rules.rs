@@ -15,8 +15,8 @@ use std::{
 
 use super::{Error, Exit, Io, args::RulesCommand};
 use crate::health::{
-    Case, Cases, Clash, FileError, Rule, Rules, Taken, Written, builtin_cases, builtin_files, cases_name,
-    read_case_text, read_cases, read_file, read_text, rule_files, stray_cases,
+    Case, Cases, Clash, Failure, FileError, Rule, Rules, Taken, Written, builtin_cases, builtin_files,
+    cases_name, read_case_text, read_cases, read_file, read_text, rule_files, stray_cases,
 };
 
 /// `addonctl rules`.
@@ -27,14 +27,71 @@ pub(super) fn run(command: &RulesCommand, io: &mut Io<'_>) -> Result<Exit, Error
     }
 }
 
-/// The built-in rules with those of `folders` before them, and what is wrong with these: a rule
-/// that isn't right is left out.
-pub(super) fn read(folders: &[PathBuf]) -> (Arc<Rules>, Vec<FileError>) {
-    if folders.is_empty() {
-        return (Rules::builtin(), Vec::new());
+/// Rules of the user's own that go before all others, and what is wrong with their files: a rule that
+/// isn't right is left out.
+pub(super) struct Own {
+    rules: Vec<Arc<Rule>>,
+    /// The file and the line of each.
+    places: Vec<Place>,
+    faults: Vec<FileError>,
+}
+
+/// Reads the rules of `folders`.
+pub(super) fn read(folders: &[PathBuf]) -> Own {
+    let Book { chapters, faults, .. } = Book::read(folders);
+    let mut own = Own { rules: Vec::new(), places: Vec::new(), faults };
+    for (written, rule) in chapters.into_iter().flat_map(|chapter| chapter.rules) {
+        own.places.push((written.file, written.line));
+        own.rules.push(rule);
     }
-    let book = Book::read(folders);
-    (book.in_force(), book.faults)
+    own
+}
+
+impl Own {
+    /// The rules, of which the first for a kind counts most.
+    pub(super) fn rules(&self) -> &[Arc<Rule>] {
+        &self.rules
+    }
+
+    /// The built-in rules with these before them.
+    pub(super) fn in_force(&self) -> Arc<Rules> {
+        if self.rules.is_empty() {
+            return Rules::builtin();
+        }
+        Arc::new(Rules::with(self.rules.iter().cloned()))
+    }
+
+    /// Says what is wrong with the files, and which expressions had no answer for what was judged: for
+    /// how many objects, where each of them was judged once.
+    pub(super) fn say(&self, each_once: bool, stderr: &mut dyn Write) -> io::Result<()> {
+        self.faults.iter().try_for_each(|fault| writeln!(stderr, "error: {fault}"))?;
+        for ((file, line), Failure { place, first, times, is_off }) in self.failures() {
+            let objects = match times {
+                _ if !each_once => String::new(),
+                1 => "1 object, ".to_owned(),
+                times => format!("{times} objects, the first "),
+            };
+            let end = if is_off { "; it was switched off then" } else { "" };
+            writeln!(
+                stderr,
+                "error: {file}:{line}: in the rule that begins here, {place} has no answer for \
+                 {objects}{first}{end}"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is wrong with them, and their expressions had answers for all that was judged.
+    pub(super) fn is_right(&self) -> bool {
+        self.faults.is_empty() && self.failures().next().is_none()
+    }
+
+    fn failures(&self) -> impl Iterator<Item = (&Place, Failure)> {
+        let of_rule = |(place, rule): (_, &Arc<Rule>)| {
+            rule.failures().into_iter().map(move |failure| (place, failure)).collect::<Vec<_>>()
+        };
+        self.places.iter().zip(&self.rules).flat_map(of_rule)
+    }
 }
 
 /// Files of rules, and maybe the cases beside them.

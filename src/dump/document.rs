@@ -34,6 +34,20 @@ pub(super) fn parse(document: Document<'_>, found: &mut impl FnMut(Parsed) -> bo
     }
 }
 
+/// Reads a document that is one JSON value.
+pub(super) fn parse_line(document: Document<'_>) -> Parsed {
+    match serde_json::from_slice(document.bytes) {
+        Ok(node) => Parsed::Node(node, document.line),
+        Err(error) => Parsed::Broken(document.line, json_message(&error)),
+    }
+}
+
+/// The message without the place, which is counted from the start of the document.
+fn json_message(error: &serde_json::Error) -> String {
+    let at = format!(" at line {} column {}", error.line(), error.column());
+    text::message(&error.to_string().replace(&at, ""))
+}
+
 /// Reads JSON values; `false` where the very first is rather YAML in braces.
 fn json(bytes: &[u8], document: Document<'_>, found: &mut impl FnMut(Parsed) -> bool) -> bool {
     let mut start = 0;
@@ -60,12 +74,8 @@ fn json(bytes: &[u8], document: Document<'_>, found: &mut impl FnMut(Parsed) -> 
                     return false;
                 }
                 Some(Err(error)) => {
-                    let at = format!(" at line {} column {}", error.line(), error.column());
-                    let message = error.to_string().replace(&at, "");
-                    break Parsed::Broken(
-                        first_line + error.line().saturating_sub(1),
-                        text::message(&message),
-                    );
+                    let line = first_line + error.line().saturating_sub(1);
+                    break Parsed::Broken(line, json_message(&error));
                 }
             }
         };

@@ -15,12 +15,21 @@ pub(super) fn shown(path: &Path) -> String {
     text::message(&path.to_string_lossy())
 }
 
+/// The names' endings of the files that are read of a folder.
+const ENDINGS: [&str; 5] = ["yaml", "yml", "json", "jsonl", "ndjson"];
+
 /// The files to read at `path`, in order of name: itself, or what a folder holds of YAML and JSON.
 /// Links to folders inside aren't followed: they may lead in a circle.
 pub(super) fn find(path: &Path, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => folder(path, 0, &mut found, problems),
+        Ok(metadata) if metadata.is_dir() => {
+            let before = problems.len();
+            folder(path, 0, &mut found, problems);
+            if found.is_empty() && problems.len() == before {
+                problems.push(Problem::NothingToRead { path: shown(path) });
+            }
+        }
         Ok(_) => found.push(path.to_owned()),
         Err(cause) => problems.push(Problem::Unreadable { path: shown(path), cause }),
     }
@@ -52,8 +61,17 @@ fn folder(path: &Path, depth: usize, found: &mut Vec<PathBuf>, problems: &mut Ve
 }
 
 fn is_dump(path: &Path) -> bool {
+    has_ending(path, &ENDINGS)
+}
+
+/// Whether every line of the file is a document.
+pub(super) fn is_lines(path: &Path) -> bool {
+    has_ending(path, &["jsonl", "ndjson"])
+}
+
+fn has_ending(path: &Path, endings: &[&str]) -> bool {
     let extension = path.extension().unwrap_or_default();
-    ["yaml", "yml", "json"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    endings.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 /// Reads to the end of `input`, called `path` in problems.

@@ -28,6 +28,12 @@ pub enum Problem {
         /// The folder.
         path: String,
     },
+    /// Nothing in a folder has the name of a file that is read.
+    #[error("{path} holds no .yaml, .yml, .json, .jsonl or .ndjson file")]
+    NothingToRead {
+        /// The folder.
+        path: String,
+    },
     /// A document is neither YAML nor JSON.
     #[error("{place}: broken document: {message}")]
     Broken {

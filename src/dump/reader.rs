@@ -36,6 +36,15 @@ pub struct Dump {
     pub definitions: Definitions,
 }
 
+/// How a file is written.
+#[derive(Clone, Copy)]
+enum Form {
+    /// YAML documents, or JSON values one after the other.
+    Documents,
+    /// A JSON value a line.
+    Lines,
+}
+
 /// Reads dumps, one after the other.
 pub struct Reader<K> {
     keep: K,
@@ -73,12 +82,14 @@ impl<K: Keep> Reader<K> {
         Self { events: true, ..self }
     }
 
-    /// Reads a file, whatever its name, or every `.yaml`, `.yml` and `.json` file below a folder.
+    /// Reads a file, whatever its name, or every `.yaml`, `.yml`, `.json`, `.jsonl` and `.ndjson` file
+    /// below a folder. Of the last two every line is a JSON document.
     pub fn path(&mut self, path: &Path) {
         for file in files::find(path, &mut self.dump.problems) {
             let name = files::shown(&file);
+            let form = if files::is_lines(&file) { Form::Lines } else { Form::Documents };
             match fs::File::open(&file) {
-                Ok(input) => self.stream(&name, input),
+                Ok(input) => self.read(&name, input, form),
                 Err(cause) => self.dump.problems.push(Problem::Unreadable { path: name, cause }),
             }
         }
@@ -86,13 +97,17 @@ impl<K: Keep> Reader<K> {
 
     /// Reads a stream to its end. `name` stands for it in problems.
     pub fn stream(&mut self, name: &str, input: impl Read) {
+        self.read(name, input, Form::Documents);
+    }
+
+    fn read(&mut self, name: &str, input: impl Read, form: Form) {
         let bytes = match files::read(name, input) {
             Ok(bytes) => bytes,
             Err(problem) => return self.dump.problems.push(problem),
         };
         let thread = thread::Builder::new().stack_size(document::STACK_BYTES);
         let read = thread::scope(|scope| {
-            let reading = thread.spawn_scoped(scope, || self.bytes(name, &files::utf8(&bytes)))?;
+            let reading = thread.spawn_scoped(scope, || self.bytes(name, &files::utf8(&bytes), form))?;
             reading
                 .join()
                 .map_err(|_| io::Error::other("reading it failed, which is a fault of this program"))
@@ -110,11 +125,15 @@ impl<K: Keep> Reader<K> {
         Dump { objects, links, ..dump }
     }
 
-    fn bytes(&mut self, name: &str, bytes: &[u8]) {
+    fn bytes(&mut self, name: &str, bytes: &[u8], form: Form) {
         let mut place = Place { path: name.to_owned(), line: 1, document: 0 };
         let mut broken = 0;
-        for document in split::documents(bytes) {
-            document::parse(document, &mut |parsed| {
+        let documents = match form {
+            Form::Documents => split::documents(bytes),
+            Form::Lines => split::single_lines(bytes),
+        };
+        for document in documents {
+            let mut found = |parsed| {
                 place.document += 1;
                 match parsed {
                     Parsed::Node(node, line) => {
@@ -133,7 +152,13 @@ impl<K: Keep> Reader<K> {
                     }
                 }
                 broken <= MAX_BROKEN
-            });
+            };
+            match form {
+                Form::Documents => document::parse(document, &mut found),
+                Form::Lines => {
+                    found(document::parse_line(document));
+                }
+            }
             if broken > MAX_BROKEN {
                 return;
             }

@@ -11,6 +11,15 @@ pub(super) struct Document<'a> {
     pub line: usize,
 }
 
+/// The lines of `input` that aren't blank, as a document each.
+pub(super) fn single_lines(input: &[u8]) -> Vec<Document<'_>> {
+    let input = input.strip_prefix(BYTE_ORDER_MARK).unwrap_or(input);
+    lines(input)
+        .filter(|(.., content)| !content.trim_ascii().is_empty())
+        .map(|(line, _, bytes)| Document { bytes, line })
+        .collect()
+}
+
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The documents of `input` in order. Those of only blanks, comments and directives are left out.

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::lead::{Bond, Pick};
+use super::lead::{Bond, Pick, Told};
 use crate::{
     health::Judgement,
     model::{Health, Object, ObjectRef, Timestamp, Verdict},
@@ -17,25 +17,33 @@ pub(super) struct Candidate {
     pub(super) pick: Pick,
     /// It was among others in a list.
     pub(super) listed: bool,
+    /// The object that it was found from says that it fails or isn't there.
+    pub(super) told: bool,
 }
 
 pub(super) enum Found {
     Object(Box<Object>, Judgement),
     /// There is no such object.
     Absent(ObjectRef),
+    /// It can't be looked at, and is said not to be well.
+    Told(ObjectRef, Told),
 }
 
 impl Candidate {
     pub(super) fn reference(&self) -> &ObjectRef {
         match &self.found {
             Found::Object(object, _) => &object.reference,
-            Found::Absent(reference) => reference,
+            Found::Absent(reference) | Found::Told(reference, _) => reference,
         }
     }
 
     /// Whether it may explain an object whose health is `above`.
     fn may_explain(&self, above: Health, now: Timestamp) -> bool {
-        let Found::Object(_, judgement) = &self.found else { return self.bond.tells_by_absence() };
+        let judgement = match &self.found {
+            Found::Object(_, judgement) => judgement,
+            Found::Absent(_) => return self.bond.tells_by_absence(),
+            Found::Told(..) => return true,
+        };
         if judgement.superseded && self.pick != Pick::Ended {
             return false;
         }
@@ -53,8 +61,9 @@ impl Candidate {
 
     fn rank(&self, now: Timestamp) -> u8 {
         match &self.found {
-            Found::Object(_, judgement) => judgement.timeline.at(now).health.rank(),
-            Found::Absent(_) => Health::Degraded.rank(),
+            // What it is said to be is what makes the other ill.
+            Found::Object(_, judgement) if !self.told => judgement.timeline.at(now).health.rank(),
+            _ => Health::Degraded.rank(),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Where a cause may lie: which objects to look at next.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use serde_json::Value;
 
 use super::selector::Selector;
-use crate::model::{GroupKind, ObjectRef, decode::text_at, group_version};
+use crate::model::{GroupKind, Kind, ObjectRef, StatusReporting, decode::text_at, group_version};
 
 /// Objects in which the cause may lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,17 @@ pub(super) struct Lead {
     pub(super) pick: Pick,
     /// What it means that there are none, where that explains something.
     pub(super) lacking: Option<&'static str>,
+    /// What the object that they were found from says of them, where it says that they aren't well.
+    pub(super) told: Option<Told>,
+}
+
+/// How one object says that another is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    /// In one word, cleaned.
+    pub(super) word: String,
+    /// For people, cleaned and cut. May be empty.
+    pub(super) message: String,
 }
 
 /// Which objects.
@@ -85,7 +96,7 @@ pub(super) enum Pick {
 
 impl Lead {
     pub(super) fn new(via: impl Into<Cow<'static, str>>, target: Target, bond: Bond) -> Self {
-        Self { via: via.into(), target, bond, pick: Pick::Worst, lacking: None }
+        Self { via: via.into(), target, bond, pick: Pick::Worst, lacking: None, told: None }
     }
 
     /// One object that is needed.
@@ -138,6 +149,24 @@ impl Named {
         }
     }
 
+    /// The object with the first of its names, as far as nobody has seen it.
+    pub(super) fn reference(&self) -> ObjectRef {
+        let kind = Kind {
+            group: self.group.clone().unwrap_or_default(),
+            version: String::new(),
+            kind: self.kind.clone(),
+            plural: String::new(),
+            namespaced: !self.namespace.is_empty(),
+            status: StatusReporting::Unsaid,
+        };
+        ObjectRef {
+            kind: Arc::new(kind),
+            namespace: self.namespace.as_str().into(),
+            name: self.names.first().map(String::as_str).unwrap_or_default().into(),
+            uid: "".into(),
+        }
+    }
+
     /// Reads a reference as objects spell them: with a `name`, and maybe `kind`, `apiVersion` or `group`,
     /// and `namespace`. What it leaves out is as `default` says.
     pub(super) fn of_reference(reference: &Value, default: &DefaultReference<'_>) -> Option<Self> {
@@ -153,11 +182,12 @@ impl Named {
         let group =
             of_version.or_else(|| text_at(reference, "apiGroup").or_else(|| text_at(reference, "group")));
         let kind = text_at(reference, "kind").or(default.kind)?;
-        if !is_name(name) || !kind.bytes().all(|b| b.is_ascii_alphanumeric()) {
-            return None;
-        }
         let namespace = namespace.filter(|namespace| !namespace.is_empty()).unwrap_or(default.namespace);
-        Some(Self::new(group.unwrap_or(default.group), kind, namespace, name))
+        let group = group.unwrap_or(default.group);
+        let is_kind = kind.len() <= 253 && kind.bytes().all(|b| b.is_ascii_alphanumeric());
+        let fits = |text: &str| text.is_empty() || is_name(text);
+        (is_name(name) && is_kind && fits(namespace) && fits(group))
+            .then(|| Self::new(group, kind, namespace, name))
     }
 }
 

@@ -51,6 +51,13 @@ pub enum Says {
         /// For people.
         message: String,
     },
+    /// It can't be looked at, and this is what the object above says of it.
+    Told {
+        /// How it is, in one word.
+        reason: String,
+        /// For people. May be empty.
+        message: String,
+    },
 }
 
 impl Says {
@@ -61,6 +68,7 @@ impl Says {
             Self::Event(event) if event.reason.is_empty() => "Event",
             Self::Event(event) => &event.reason,
             Self::Lacks { reason, .. } => reason,
+            Self::Told { reason, .. } => reason,
         }
     }
 
@@ -69,7 +77,7 @@ impl Says {
         match self {
             Self::Verdict(verdict) => &verdict.message,
             Self::Event(event) => &event.message,
-            Self::Lacks { message, .. } => message,
+            Self::Lacks { message, .. } | Self::Told { message, .. } => message,
         }
     }
 
@@ -77,7 +85,7 @@ impl Says {
     pub fn verdict(&self) -> Option<&Verdict> {
         match self {
             Self::Verdict(verdict) => Some(verdict),
-            Self::Event(_) | Self::Lacks { .. } => None,
+            Self::Event(_) | Self::Lacks { .. } | Self::Told { .. } => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{
     built_in::{self, asks_events, is_link},
     by_rule,
     choose::{Candidate, Found, likeliest, newest_revision},
-    lead::{Bond, Lead, Target},
+    lead::{Bond, Lead, Target, Told},
     report::telling,
 };
 use crate::{
@@ -121,6 +121,7 @@ impl<S: Source> Walk<'_, S> {
                     bond: lead.bond,
                     pick: lead.pick,
                     listed,
+                    told: lead.told.is_some(),
                 }));
             }
             for candidate in likeliest(candidates, state.health(), self.now) {
@@ -164,7 +165,11 @@ impl<S: Source> Walk<'_, S> {
                 match self.source.get(named).await {
                     Ok(Lookup::Found(object)) => Some(vec![self.judged(*object)]),
                     Ok(Lookup::Absent(reference)) => Some(vec![Found::Absent(reference)]),
-                    Err(refusal) => self.refused(refusal, step),
+                    Err(refusal) => {
+                        step.miss(Gap::Refused(refusal));
+                        let told = lead.told.as_ref()?;
+                        Some(vec![Found::Told(named.reference(), told.clone())])
+                    }
                 }
             }
             Target::Many(_) if !self.may_look(step) => None,
@@ -210,6 +215,10 @@ impl<S: Source> Walk<'_, S> {
             Found::Object(object, judgement) => (object, judgement),
             Found::Absent(reference) => {
                 let says = Says::Lacks { reason: "NotFound", message: "doesn't exist".to_owned() };
+                return step.below.push(Step::new(reference, via, says));
+            }
+            Found::Told(reference, Told { word, message }) => {
+                let says = Says::Told { reason: word, message };
                 return step.below.push(Step::new(reference, via, says));
             }
         };

@@ -29,9 +29,9 @@ use finding::Finding;
 use subject::Subject;
 
 pub use rules::{
-    Acceptance, Case, Cases, CauseLead, Clash, Decided, FileError, KindRules, Register, Registered, Rule,
-    RuleError, Rules, Taken, Written, builtin_cases, builtin_files, cases_name, read_case_text, read_cases,
-    read_dir, read_file, read_text, rule_files, stray_cases,
+    Acceptance, Case, Cases, CauseLead, Clash, Decided, Failure, FileError, KindRules, Register, Registered,
+    Rule, RuleError, Rules, Taken, Written, builtin_cases, builtin_files, cases_name, read_case_text,
+    read_cases, read_file, read_text, rule_files, stray_cases,
 };
 
 use crate::model::{Condition, Fact, Object, Timeline};

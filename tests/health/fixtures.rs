@@ -3,7 +3,7 @@
 use std::{env, fs, path::PathBuf, sync::Arc};
 
 use addons::{
-    health::{Rules, read_dir},
+    health::{Rules, read_file, rule_files},
     model::{Kind, Object, StatusReporting, decode::Raw},
 };
 use serde::{Deserialize, de::DeserializeOwned};
@@ -35,8 +35,8 @@ pub fn object_of(value: &Value, status: StatusReporting) -> Object {
 /// The built-in rules, with those of the folder or file that `ADDONS_RULES` names before them.
 pub fn rules() -> Arc<Rules> {
     let Some(path) = env::var_os("ADDONS_RULES") else { return Rules::builtin() };
-    let (written, faults) = read_dir(path.as_ref());
-    assert!(faults.is_empty(), "{faults:?}");
+    let files = rule_files(path.as_ref()).expect("files of rules");
+    let written = files.iter().flat_map(|file| read_file(file).expect("rules"));
     let rule = |written: addons::health::Written| Arc::new(written.compile().expect("a rule"));
-    Arc::new(Rules::with(written.into_iter().map(rule)))
+    Arc::new(Rules::with(written.map(rule)))
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::*;
+use crate::ctl::args::Moment;
 
 struct Output {
     exit: Exit,
@@ -206,4 +207,96 @@ fn rules_of_a_folder_go_first_and_faults_in_them_are_named() {
     assert!(faults[0].starts_with("error: ") && faults[0].contains("b.yaml:3: "), "{faults:?}");
     assert!(faults[1].contains("c.yaml:3: "), "{faults:?}");
     assert!(output.stdout.contains("Dry"));
+}
+
+/// A folder with a file of rules, and the arguments to judge standard input by it.
+fn ruled(rules: &str, output: Verdicts) -> (tempfile::TempDir, HealthArgs) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("kilns.yaml"), rules).expect("a file");
+    let (files, paths) = (vec![PathBuf::from("-")], vec![folder.path().to_owned()]);
+    (folder, HealthArgs { files, rules: paths, output, no_headers: false, now: None })
+}
+
+fn kiln(name: &str, status: &str) -> String {
+    format!(
+        "{{apiVersion: pottery.example/v1, kind: Kiln, metadata: {{name: {name}}}, status: {status}}}\n---\n"
+    )
+}
+
+#[test]
+fn an_expression_without_an_answer_is_told_once_with_how_many_objects_it_failed_for() {
+    let rules = "\n- match: {group: pottery.example, kind: Kiln}\n  rows:\n  - {verdict: Suspended, if: [{path: status.off}]}\n  \
+                 - {verdict: Degraded, reason: TooHot, when: status.temperature > status.limit}\n  \
+                 facts: [{name: door, value: status.door + 1}]\n";
+    let (folder, args) = ruled(rules, Verdicts::Json);
+    // What isn't there is no fault; an object whose status is empty is judged once, too.
+    let input = kiln("north", "{}")
+        + &kiln("south", "{temperature: 5}")
+        + &kiln("east", "{temperature: hot, limit: 7}")
+        + &kiln("west", "{temperature: 7, limit: [8], door: red}")
+        + &kiln("hill", "{temperature: 7, limit: 8, door: red}");
+    let output = answer(&input, &args);
+    let place = format!("error: {}/kilns.yaml:2: in the rule that begins here, ", folder.path().display());
+    let said: Vec<&str> = output.stderr.lines().map(|line| line.strip_prefix(&place).expect(line)).collect();
+    assert_eq!(
+        said,
+        [
+            "rows[1].when has no answer for 2 objects, the first Kiln east: `>` can't be used on a text and a whole number",
+            "facts[0].value has no answer for 2 objects, the first Kiln west: can't add a text and a whole number",
+        ]
+    );
+    assert_eq!((output.exit, output.stdout.lines().count()), (Exit::Failure, 5));
+
+    let many: String = (0..30).map(|n| kiln(&format!("k{n}"), "{temperature: hot, limit: 7}")).collect();
+    let (_folder, args) = ruled(rules, Verdicts::Table);
+    let output = answer(&many, &args);
+    assert!(output.stderr.contains("no answer for 20 objects, the first Kiln k0: "), "{}", output.stderr);
+    assert!(output.stderr.ends_with("; it was switched off then\n"), "{}", output.stderr);
+}
+
+#[test]
+fn facts_stand_in_json_where_there_are_any() {
+    let rules = "- match: {group: pottery.example, kind: Kiln}\n  facts: [{name: door, at: status.door}, {name: glow, value: \"string(status.temperature) + ' C'\"}]\n";
+    let (_folder, args) = ruled(rules, Verdicts::Json);
+    let output = answer(&(kiln("east", "{door: red, temperature: 900}") + &kiln("west", "{x: 1}")), &args);
+    assert_eq!((output.exit, &*output.stderr), (Exit::Success, ""));
+    let lines: Vec<Value> =
+        output.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines[0]["facts"], serde_json::json!({"door": "red", "glow": "900 C"}));
+    assert_eq!(lines[1].get("facts"), None);
+}
+
+#[test]
+fn a_folder_of_json_lines_is_read_and_one_of_nothing_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let args = || HealthArgs {
+        files: vec![folder.path().to_owned()],
+        rules: Vec::new(),
+        output: Verdicts::Json,
+        no_headers: false,
+        now: None,
+    };
+    std::fs::write(at("notes.txt"), "apiVersion: v1").expect("a file");
+    let output = answer("", &args());
+    let named =
+        format!("error: {} holds no .yaml, .yml, .json, .jsonl or .ndjson file\n", folder.path().display());
+    assert_eq!((output.exit, &*output.stdout, &*output.stderr), (Exit::Failure, "", &*named));
+
+    let pod = |name: &str| {
+        format!("{{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{{\"name\":\"{name}\"}}}}\n")
+    };
+    // A line that isn't closed doesn't swallow the next.
+    let text = pod("a") + "{\"kind\": \"Pod\", \"metadata\":\n\n" + &pod("b") + "oops\n" + &pod("c");
+    std::fs::write(at("dump.jsonl"), text).expect("a file");
+    std::fs::write(at("more.ndjson"), pod("d")).expect("a file");
+    let output = answer("", &args());
+    let lines: Vec<Value> =
+        output.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((output.exit, names(&lines)), (Exit::Failure, vec!["a", "b", "c", "d"]));
+    let errors: Vec<&str> = output.stderr.lines().collect();
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    let file = at("dump.jsonl").display().to_string();
+    assert!(errors[0].starts_with(&format!("error: {file}:2 (document 2): broken document: ")), "{errors:?}");
+    assert!(errors[1].starts_with(&format!("error: {file}:5 (document 4): broken document: ")), "{errors:?}");
 }

@@ -264,3 +264,39 @@ status: {conditions: [{type: Ready, status: 'True'}]}
 ";
     assert_chain(&explained_by(&rules, &(yaml.to_owned() + node)).await, &["Config lab/m NotFound"]);
 }
+
+const APPLICATION: &str = "
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: shop, namespace: argocd}
+status: {health: {status: Degraded}, resources: [
+  {kind: Service, namespace: lab, name: web, health: {status: Healthy}},
+  {group: batch, kind: Job, namespace: lab, name: init, health: {status: Missing}},
+  {group: apps, kind: Deployment, namespace: lab, name: web, health: {status: Degraded, message: exceeded its deadline}}]}
+---
+";
+
+#[tokio::test]
+async fn what_a_reference_says_of_its_object_counts_where_that_cannot_be_looked_at() {
+    let (mut lab, objects) = Lab::of(APPLICATION);
+    lab.forbidden.extend(["Deployment", "Job"]);
+    let step = tree(&lab, &objects[0], &Rules::builtin(), Limits::WIDE).await;
+    let below: Vec<String> =
+        step.below.iter().map(|step| format!("{}: {:?}", step.object, step.says)).collect();
+    assert_eq!(
+        below,
+        [
+            r#"Deployment lab/web: Told { reason: "Degraded", message: "exceeded its deadline" }"#,
+            r#"Job lab/init: Told { reason: "Missing", message: "" }"#,
+        ]
+    );
+    assert_eq!(step.gaps.len(), 2);
+    assert_eq!(step.explanation().evidence, None);
+    // What isn't there is said not to be, and what moves explains what is said to fail.
+    let moving = TARGET.replace("replicas: 0", "replicas: 1");
+    let (lab, objects) = Lab::of(&(APPLICATION.to_owned() + &moving));
+    let step = tree(&lab, &objects[0], &Rules::builtin(), Limits::WIDE).await;
+    let below: Vec<String> =
+        step.below.iter().map(|step| format!("{}: {}", step.object, step.says.reason())).collect();
+    assert_eq!(below, ["Deployment lab/web: RollingOut", "Job lab/init: NotFound"]);
+}

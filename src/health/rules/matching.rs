@@ -5,7 +5,10 @@ use std::{borrow::Cow, cell::Cell};
 use serde_json::Value;
 
 use super::path::{Path, Scope};
-use crate::health::{conditions, conditions::Reading, subject::int};
+use crate::{
+    health::{conditions, conditions::Reading, subject::int},
+    model::decode::text_at,
+};
 
 /// A test, ready to be made.
 #[derive(Debug)]
@@ -95,16 +98,22 @@ impl Budget {
 pub(super) struct Hit<'a> {
     pub(super) condition: Option<Reading<'a>>,
     pub(super) word: Option<String>,
+    /// The object that an item of a list names, and what the item says of it.
+    pub(super) part: Option<String>,
 }
 
 impl Hit<'_> {
     /// What was found first counts.
     fn or(self, other: Self) -> Self {
-        Self { condition: self.condition.or(other.condition), word: self.word.or(other.word) }
+        Self {
+            condition: self.condition.or(other.condition),
+            word: self.word.or(other.word),
+            part: self.part.or(other.part),
+        }
     }
 
     fn into_owned(self) -> Hit<'static> {
-        Hit { condition: self.condition.map(Reading::into_owned), word: self.word }
+        Hit { condition: self.condition.map(Reading::into_owned), word: self.word, part: self.part }
     }
 }
 
@@ -137,13 +146,13 @@ impl Check {
                     && (reasons.is_empty() || reasons.iter().any(|reason| *reason == condition.reason))
                     && !reasons_not.iter().any(|reason| *reason == condition.reason)
                     && (messages.is_empty() || contains(&condition.message, messages, view.budget));
-                fits.then(|| Hit { condition: Some(condition.clone()), word: None })
+                fits.then(|| Hit { condition: Some(condition.clone()), ..Hit::default() })
             }
             Self::Field { path, is } => {
                 let found = path.find(view.scope);
                 is.met(found.as_deref(), view).then(|| {
                     let word = found.as_deref().and_then(super::path::text).map(Cow::into_owned);
-                    Hit { condition: None, word: word.filter(|_| is.is_word()) }
+                    Hit { word: word.filter(|_| is.is_word()), ..Hit::default() }
                 })
             }
             Self::Any(checks) => checks.iter().find_map(|check| check.holds(view)),
@@ -151,9 +160,10 @@ impl Check {
             Self::Some { path, checks } => {
                 let found = path.find(view.scope)?;
                 let budget = view.budget;
-                items(&found)
+                let (item, hit) = items(&found)
                     .take_while(|_| !budget.is_used_up())
-                    .find_map(|item| in_item(checks, item, budget))
+                    .find_map(|item| Some((item, in_item(checks, item, budget)?)))?;
+                Some(Hit { part: hit.part.or_else(|| part(item)), ..hit })
             }
             Self::Every { path, checks } => {
                 let found = path.find(view.scope)?;
@@ -172,6 +182,17 @@ fn in_item(checks: &[Check], item: &Value, budget: &Budget) -> Option<Hit<'stati
     let conditions = conditions::read(item.get("conditions").filter(|_| asks));
     budget.spend(conditions.len());
     all(checks, View { scope: Scope::Item(item), conditions: &conditions, budget }).map(Hit::into_owned)
+}
+
+/// `Deployment shop/web`, with its message, where an item names an object.
+fn part(item: &Value) -> Option<String> {
+    let (kind, name) = (text_at(item, "kind")?, text_at(item, "name")?);
+    let message = item.get("health").and_then(|health| text_at(health, "message"));
+    let message = message.or_else(|| text_at(item, "message")).filter(|message| !message.is_empty());
+    let namespace = text_at(item, "namespace").filter(|namespace| !namespace.is_empty());
+    let place = namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
+    let said = message.map(|message| format!(": {message}")).unwrap_or_default();
+    Some(format!("{kind} {place}{name}{said}"))
 }
 
 fn items(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {

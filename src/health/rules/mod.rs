@@ -28,7 +28,7 @@ pub use accept::{Acceptance, Decided, Register};
 pub use builtin::{cases as builtin_cases, files as builtin_files};
 pub use cases::{Case, Cases, cases_name, read_case_text, read_cases, stray_cases};
 pub use compile::RuleError;
-pub use read::{FileError, Written, files_at as rule_files, read_dir, read_file, read_text};
+pub use read::{FileError, Written, files_at as rule_files, read_file, read_text};
 pub use registered::Registered;
 pub use taken::{Clash, Taken};
 
@@ -196,6 +196,16 @@ impl Rule {
         fault.or_else(|| self.too_much.get().cloned())
     }
 
+    /// Each of its expressions that had no answer for some object.
+    pub fn failures(&self) -> Vec<Failure> {
+        let failure = |(place, program): (Place, &Program)| {
+            let (first, times) = program.failures()?;
+            let is_off = program.switched_off().is_some();
+            Some(Failure { place: place.to_string(), first: first.to_owned(), times, is_off })
+        };
+        self.programs().filter_map(failure).collect()
+    }
+
     /// Its expressions, with their places in the spec.
     fn programs(&self) -> impl Iterator<Item = (Place, &Program)> {
         let rows = self.verdicts.rows.iter().enumerate();
@@ -206,6 +216,19 @@ impl Rule {
         });
         rows.chain(facts)
     }
+}
+
+/// An expression that had no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Where it stands in the spec: `rows[1].when`.
+    pub place: String,
+    /// The first object for which it had none, and why.
+    pub first: String,
+    /// How often it had none.
+    pub times: u32,
+    /// Whether it is switched off: it isn't asked any more.
+    pub is_off: bool,
 }
 
 /// Where an expression stands.

@@ -164,26 +164,6 @@ fn resource(file: &str, rule: Spanned<Resource>) -> Result<Written, FileError> {
     Ok(Written { name, file, line, spec: rule.spec })
 }
 
-/// Reads every file of rules in a folder, or a single file.
-///
-/// # Errors
-/// Each fault; what could be read is given all the same.
-pub fn read_dir(path: &Path) -> (Vec<Written>, Vec<FileError>) {
-    let files = match files_at(path) {
-        Ok(files) => files,
-        Err(error) => return (Vec::new(), vec![error]),
-    };
-    let mut written = Vec::new();
-    let mut errors = Vec::new();
-    for file in files {
-        match read_file(&file) {
-            Ok(rules) => written.extend(rules),
-            Err(error) => errors.push(error),
-        }
-    }
-    (written, errors)
-}
-
 /// Reads a file of rules.
 ///
 /// # Errors

@@ -153,7 +153,7 @@ impl Decision {
     }
 
     fn finding(&self, subject: Subject, hit: Hit) -> (Finding, Option<i64>) {
-        let Hit { condition, word } = hit;
+        let Hit { condition, word, part } = hit;
         let generation = condition.as_ref().and_then(|condition| condition.observed_generation);
         let mut finding = match (&condition, &word) {
             (Some(condition), _) => Finding::of(self.health, condition),
@@ -164,11 +164,12 @@ impl Decision {
             finding = finding.reason(reason);
         }
         let said = self.message_at.iter().find_map(|path| said(path, subject));
-        match (&self.message, said) {
-            (Some(message), Some(said)) => finding = finding.message(format!("{message}: {said}")),
-            (Some(message), None) => finding = finding.message(message),
-            (None, Some(said)) => finding = finding.message(said),
-            (None, None) => {}
+        // What a condition says tells more than an item that only names its object.
+        let part = part.filter(|_| condition.is_none()).map(Cow::Owned);
+        let message = self.message.as_deref().map(Cow::Borrowed);
+        let said: Vec<Cow<str>> = message.into_iter().chain(said).chain(part).collect();
+        if !said.is_empty() {
+            finding = finding.message(said.join(": "));
         }
         if let Some(since) = self.since_at.as_ref().and_then(|path| time(path, subject)) {
             finding = finding.since(Some(since));

@@ -25,6 +25,8 @@ const FAULTS: u32 = 20;
 pub(super) struct Guard {
     overruns: AtomicU32,
     faults: AtomicU32,
+    /// How many evaluations have failed in all.
+    failed: AtomicU32,
     /// The first fault, and on which object.
     fault: OnceLock<String>,
     off: OnceLock<String>,
@@ -41,6 +43,7 @@ impl Guard {
         match error {
             None => self.faults.store(0, Ordering::Relaxed),
             Some(error) => {
+                self.failed.fetch_add(1, Ordering::Relaxed);
                 self.fault.get_or_init(|| format!("{}: {error}", on()));
                 if self.faults.fetch_add(1, Ordering::Relaxed) + 1 >= FAULTS {
                     self.off.get_or_init(|| {
@@ -62,6 +65,11 @@ impl Guard {
     /// Why the expression is switched off.
     pub(super) fn switched_off(&self) -> Option<&str> {
         self.off.get().map(String::as_str)
+    }
+
+    /// How the expression failed first and on which object, and how often it has failed in all.
+    pub(super) fn failures(&self) -> Option<(&str, u32)> {
+        Some((self.fault.get()?, self.failed.load(Ordering::Relaxed)))
     }
 
     /// Why the expression is switched off, or how it failed first.
@@ -117,5 +125,6 @@ mod tests {
         let why = "switched off after 20 failures in a row, the last: division by zero";
         assert_eq!(guard.admit(), Err(EvalError::SwitchedOff(why.into())));
         assert_eq!(guard.trouble(), Some(why));
+        assert_eq!(guard.failures(), Some(("Widget lab/w: division by zero", 10 * (FAULTS - 1) + FAULTS)));
     }
 }

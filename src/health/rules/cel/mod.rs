@@ -143,6 +143,11 @@ impl Program {
         self.guard.trouble()
     }
 
+    /// How it failed first and on which object, and how often it has failed in all.
+    pub(crate) fn failures(&self) -> Option<(&str, u32)> {
+        self.guard.failures()
+    }
+
     fn evaluate<T>(
         &self,
         subject: Subject,
