@@ -7,7 +7,7 @@ use super::{
     lead::{Bond, DefaultReference, Lead, Listing, Named, Pick, Target, is_name},
     selector::Selector,
 };
-use crate::model::{GroupKind, Health, Object, ObjectRef, decode::text_at};
+use crate::model::{GroupKind, Health, Object, ObjectRef, Verdict, decode::text_at};
 
 const API_SERVICES: &str = "apiregistration.k8s.io";
 const GATEWAY: &str = "gateway.networking.k8s.io";
@@ -80,9 +80,15 @@ pub(super) fn is_link(object: &ObjectRef, state: State<'_>) -> bool {
             state.health() != Health::Degraded
         }
         ("", "Pod") => state.health() != Health::Degraded && !is_unscheduled(state),
-        ("", "PersistentVolumeClaim") => state.reason == "WaitingForConsumer",
-        _ => false,
+        _ => is_guess(object, state.verdict),
     }
+}
+
+/// Whether `object` doesn't tell by itself whether anything is wrong, and this is the better case: a
+/// claim may wait for its first consumer, or for a class that isn't there.
+pub(super) fn is_guess(object: &ObjectRef, verdict: &Verdict) -> bool {
+    (&*object.kind.group, &*object.kind.kind) == ("", "PersistentVolumeClaim")
+        && verdict.reason == "WaitingForConsumer"
 }
 
 /// A pod that waits, other than for a container that can't start or crashes: that is the last cause.

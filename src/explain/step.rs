@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-use super::Refusal;
+use super::{Refusal, built_in::is_guess};
 use crate::model::{Cause, Event, Explanation, Health, ObjectRef, Verdict, text};
 
 /// An object on the way down to the cause, and what was found below it.
@@ -108,6 +108,25 @@ impl Step {
             || self.below.iter().any(Self::has_failed)
     }
 
+    /// The verdict that `above`, or what it is a part of, is Degraded, where this tells it.
+    fn proves(&self, above: &Self) -> Option<Verdict> {
+        let is_failure = match &self.says {
+            Says::Verdict(verdict) => {
+                return Some(verdict.clone()).filter(|verdict| verdict.health == Health::Degraded);
+            }
+            Says::Lacks { .. } => true,
+            Says::Event(event) => event.is_warning,
+            Says::Told { .. } => false,
+        };
+        let guess = above.says.verdict().filter(|verdict| is_failure && is_guess(&above.object, verdict))?;
+        Some(Verdict {
+            health: Health::Degraded,
+            reason: self.says.reason().to_owned().into(),
+            message: self.says.message().to_owned(),
+            ..guess.clone()
+        })
+    }
+
     /// The best explanation: from the first object below down to the last cause.
     pub fn explanation(&self) -> Explanation {
         let mut explanation = Explanation::default();
@@ -120,8 +139,8 @@ impl Step {
                 reason: step.says.reason().to_owned(),
                 message: step.says.message().to_owned(),
             });
-            if let Some(verdict) = step.says.verdict().filter(|verdict| verdict.health == Health::Degraded) {
-                explanation.evidence = Some(verdict.clone());
+            if let Some(evidence) = step.proves(current) {
+                explanation.evidence = Some(evidence);
             }
             current = step;
         }

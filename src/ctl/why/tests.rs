@@ -99,10 +99,10 @@ async fn json_holds_the_whole_tree() {
         "identifier": answer["identifier"], "health": answer["health"], "reason": answer["reason"],
         "ready": answer["ready"], "more": answer["more"],
     });
-    let expected = json!({"identifier": "shop", "health": "Degraded", "reason": "ImagePullBackOff", "ready": "0/2", "more": 0});
+    let expected = json!({"identifier": "shop", "health": "Degraded", "reason": "ProvisioningFailed", "ready": "0/2", "more": 0});
     assert_eq!(root, expected);
-    assert!(answer["message"].as_str().unwrap().starts_with("2 of 2 not healthy: Deployment lab/web: Pod"));
-    let deployment = &answer["components"][0];
+    assert!(answer["message"].as_str().unwrap().starts_with("2 of 2 not healthy: PersistentVolume"));
+    let deployment = &answer["components"][1];
     assert_eq!(
         deployment["reference"],
         json!({"apiVersion": "apps/v1", "group": "apps", "kind": "Deployment", "namespace": "lab", "name": "web", "uid": "d1"})
@@ -128,8 +128,9 @@ async fn json_holds_the_whole_tree() {
             &json!([])
         )
     );
-    let claim = &answer["components"][1];
-    assert_eq!((&claim["health"], &claim["reference"]["name"]), (&json!("Progressing"), &json!("data")));
+    let claim = &answer["components"][0];
+    assert_eq!((&claim["health"], &claim["reference"]["name"]), (&json!("Degraded"), &json!("data")));
+    assert_eq!(claim["reason"], "ProvisioningFailed");
     assert_eq!(claim["gaps"], json!(["StorageClass fast isn't among what was read"]));
     let reported = &claim["causes"][0];
     assert_eq!(

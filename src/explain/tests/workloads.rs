@@ -154,8 +154,36 @@ involvedObject: {kind: PersistentVolumeClaim, namespace: lab, name: data, uid: P
             "Pod lab/db-0 Unschedulable",
             "PersistentVolumeClaim lab/data WaitingForConsumer",
             "StorageClass fast NotFound: doesn't exist",
+            "= Degraded NotFound",
         ],
     );
+}
+
+#[tokio::test]
+async fn what_was_reported_settles_what_a_claim_waits_for() {
+    let claim = "apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: lab}
+spec: {storageClassName: late}
+status: {phase: Pending}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: late}
+---
+apiVersion: v1
+kind: Event
+type: TYPE
+reason: REASON
+message: it says
+lastTimestamp: '2025-03-01T10:00:00Z'
+involvedObject: {kind: PersistentVolumeClaim, namespace: lab, name: data, uid: PersistentVolumeClaim/data}
+";
+    let failed = claim.replace("TYPE", "Warning").replace("REASON", "ProvisioningFailed");
+    let reported = "PersistentVolumeClaim lab/data ProvisioningFailed: it says";
+    assert_chain(&explained(&failed).await, &[reported, "= Degraded ProvisioningFailed"]);
+    let waits = claim.replace("TYPE", "Normal").replace("REASON", "WaitForFirstConsumer");
+    assert_chain(&explained(&waits).await, &[]);
 }
 
 #[tokio::test]
