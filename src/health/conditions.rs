@@ -21,7 +21,9 @@ pub(super) struct Reading<'a> {
     pub(super) status: ConditionStatus,
     pub(super) reason: Cow<'a, str>,
     pub(super) message: Cow<'a, str>,
-    pub(super) last_transition: Option<Timestamp>,
+    /// When its status changed last, as it is written: reading it takes longer than all the rest, and
+    /// few are asked for it.
+    changed: Cow<'a, str>,
     pub(super) observed_generation: Option<i64>,
     /// Its `severity` is `Info` or `Warning` (Cluster API, Knative): it is shown and never reddens.
     pub(super) mild: bool,
@@ -38,19 +40,25 @@ impl Reading<'_> {
             kind: self.kind.into_owned().into(),
             reason: self.reason.into_owned().into(),
             message: self.message.into_owned().into(),
+            changed: self.changed.into_owned().into(),
             ..self
         }
+    }
+
+    /// When its status changed last, where it tells.
+    pub(super) fn last_transition(&self) -> Option<Timestamp> {
+        decode::time_of(&self.changed)
     }
 }
 
 impl From<Reading<'_>> for Condition {
     fn from(reading: Reading<'_>) -> Self {
         Self {
+            last_transition: reading.last_transition(),
             kind: reading.kind.into_owned(),
             status: reading.status,
             reason: reading.reason.into_owned(),
             message: reading.message.into_owned(),
-            last_transition: reading.last_transition,
             observed_generation: reading.observed_generation,
         }
     }
@@ -73,8 +81,7 @@ pub(super) fn read(value: Option<&Value>) -> Readings<'_> {
 
 /// Orders the readings of one type: the one to keep first.
 fn key<'a>(reading: &'a Reading<'_>) -> impl Ord + 'a {
-    let Reading { kind, status, reason, message, last_transition, observed_generation, mild, severe } =
-        reading;
+    let Reading { kind, status, reason, message, changed: _, observed_generation, mild, severe } = reading;
     let bad = match role(kind) {
         Role::Negative | Role::Activity | Role::Renewal | Role::Pause => ConditionStatus::True,
         Role::Summary(_) | Role::Positive | Role::Neutral => ConditionStatus::False,
@@ -84,29 +91,46 @@ fn key<'a>(reading: &'a Reading<'_>) -> impl Ord + 'a {
         ConditionStatus::Unknown | ConditionStatus::Other(_) => 1,
         ConditionStatus::True | ConditionStatus::False => 0,
     };
-    let newest_and_worst = Reverse((*last_transition, badness));
+    let newest_and_worst = Reverse((reading.last_transition(), badness));
     (newest_and_worst, status.as_str(), reason, message, observed_generation, (mild, severe))
 }
 
+/// One pass over the fields of a condition: each look-up would compare its name with several others.
 fn reading<'a>(key: Option<&'a String>, value: &'a Value) -> Option<Reading<'a>> {
-    let field = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
-    let kind = match (field("type"), key) {
-        ("", Some(key)) => text::word_of(key.as_str()),
-        (kind, _) => text::word_of(kind),
-    };
-    // The early map form may hold the bare status.
-    let said = if value.is_object() { value.get("status") } else { key.and(Some(value)) };
-    if kind.is_empty() || !(value.is_object() || said.is_some()) {
+    let mut said = None;
+    let (mut kind, mut reason, mut message, mut changed, mut severity) = ("", "", "", "", "");
+    let mut observed_generation = None;
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let text = || value.as_str().unwrap_or_default();
+                match name.as_str() {
+                    "type" => kind = text(),
+                    "status" => said = Some(value),
+                    "reason" => reason = text(),
+                    "message" => message = text(),
+                    "lastTransitionTime" => changed = text(),
+                    "observedGeneration" => observed_generation = generation(value),
+                    "severity" => severity = text(),
+                    _ => {}
+                }
+            }
+        }
+        // The early map form may hold the bare status.
+        _ => said = Some(key.map(|_| value)?),
+    }
+    let kind =
+        text::word_of(if kind.is_empty() { key.map(String::as_str).unwrap_or_default() } else { kind });
+    if kind.is_empty() {
         return None;
     }
-    let severity = field("severity");
     Some(Reading {
         kind,
         status: said.map_or(ConditionStatus::Unknown, status),
-        reason: text::word_of(field("reason")),
-        message: text::message_of(field("message")),
-        last_transition: decode::time(value.get("lastTransitionTime")),
-        observed_generation: value.get("observedGeneration").and_then(generation),
+        reason: text::word_of(reason),
+        message: text::message_of(message),
+        changed: changed.into(),
+        observed_generation,
         mild: ["Info", "Warning"].iter().any(|mild| severity.eq_ignore_ascii_case(mild)),
         severe: severity.eq_ignore_ascii_case("Error"),
     })

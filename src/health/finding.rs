@@ -75,7 +75,7 @@ impl Finding {
     /// What `condition` says, with its type for a reason where it gives none.
     pub(super) fn of(health: Health, condition: &Reading) -> Self {
         let reason = if condition.reason.is_empty() { &condition.kind } else { &condition.reason };
-        let finding = Self::told(health, reason).since(condition.last_transition);
+        let finding = Self::told(health, reason).since(condition.last_transition());
         if condition.message.is_empty() { finding } else { finding.message(&*condition.message) }
     }
 

@@ -62,7 +62,7 @@ impl<'a> Subject<'a> {
 
     /// Since when the condition is as it is.
     pub(super) fn changed(self, kind: &str) -> Option<Timestamp> {
-        self.condition(kind)?.last_transition
+        self.condition(kind)?.last_transition()
     }
 
     /// Nothing stands in the status yet.

@@ -86,7 +86,12 @@ impl Raw {
 /// A time as the API writes it (RFC 3339); `None` for anything else, and for the two moments that
 /// stand for none: Go's zero time, and the 1970 that the Gateway API's defaults give.
 pub fn time(value: Option<&Value>) -> Option<Timestamp> {
-    value?.as_str()?.parse().ok().filter(|time| *time > Timestamp::UNIX_EPOCH)
+    time_of(value?.as_str()?)
+}
+
+/// The same of a text.
+pub fn time_of(text: &str) -> Option<Timestamp> {
+    text.parse().ok().filter(|time| *time > Timestamp::UNIX_EPOCH)
 }
 
 /// The text that stands in a field.

@@ -137,7 +137,7 @@ fn by_summary<'a>(
             let finding = Finding::of(Health::Progressing, condition);
             // What runs to an end may take its time.
             let runs = condition.kind == "Succeeded" && dialect.tone(&condition.reason) == Tone::Moving;
-            if runs { finding } else { finding.then_unknown(condition.last_transition) }
+            if runs { finding } else { finding.then_unknown(condition.last_transition()) }
         }
         ConditionStatus::Other(word) => Finding::of(words::state(word).unwrap_or(Health::Unknown), condition),
     };

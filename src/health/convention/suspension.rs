@@ -40,7 +40,7 @@ fn by_spec(subject: Subject) -> Option<Finding> {
         .any(|(key, value)| value == "true" && ANNOTATIONS.iter().any(|end| key.ends_with(end)));
     (flag || annotated).then(|| {
         let since = subject.conditions.iter().find_map(|reading| paused(reading, subject.dialect));
-        Finding::suspended("Suspended").since(since.and_then(|condition| condition.last_transition))
+        Finding::suspended("Suspended").since(since.and_then(Reading::last_transition))
     })
 }
 

@@ -15,7 +15,7 @@ pub(super) fn definition(subject: Subject) -> Finding {
     }
     if let Some(established) = subject.holds("Established") {
         return conversion_pending(subject)
-            .unwrap_or_else(|| Finding::healthy("Established").since(established.last_transition));
+            .unwrap_or_else(|| Finding::healthy("Established").since(established.last_transition()));
     }
     match subject.denies("Established") {
         Some(installing) if installing.reason == "Installing" => {
@@ -38,7 +38,7 @@ pub(super) fn service(subject: Subject) -> Finding {
             }
             Some(_) => Finding::of(Health::Degraded, available),
             None if subject.holds("Available").is_some() => {
-                Finding::healthy("Available").since(available.last_transition)
+                Finding::healthy("Available").since(available.last_transition())
             }
             None => Finding::of(Health::Progressing, available).overdue(),
         },

@@ -39,7 +39,7 @@ fn by_conditions(subject: Subject, scaled: String) -> Finding {
     }
     match (subject.holds("AbleToScale"), subject.holds("ScalingActive")) {
         (Some(able), active) => {
-            let since = active.unwrap_or(able).last_transition;
+            let since = active.unwrap_or(able).last_transition();
             Finding::healthy("Scaling").message(scaled).since(since)
         }
         (None, _) => Finding::progressing("Starting")

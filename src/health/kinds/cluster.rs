@@ -25,7 +25,7 @@ pub(super) fn node(subject: Subject) -> Finding {
     if *subject.spec("unschedulable") == Value::Bool(true) {
         return Finding::suspended("Cordoned").message("takes no new pods");
     }
-    Finding::healthy("Ready").since(ready.last_transition)
+    Finding::healthy("Ready").since(ready.last_transition())
 }
 
 #[cfg(test)]

@@ -85,20 +85,20 @@ fn paused(subject: Subject, replicas: &Replicas) -> Finding {
     let progressing = subject.condition("Progressing").filter(|p| p.status == ConditionStatus::Unknown);
     Finding::suspended("DeploymentPaused")
         .message(format!("rollout paused; {}", replicas.message()))
-        .since(progressing.and_then(|progressing| progressing.last_transition))
+        .since(progressing.and_then(Reading::last_transition))
 }
 
 /// Something that takes too long at its own deadline. The condition Progressing tells when a rollout
 /// last got on; outside of one, or without it, there is only the outage to go by.
 fn moving(subject: Subject, finding: Finding) -> Finding {
     if let Some(progressing) = subject.condition("Progressing").filter(|_| !rolled_out(subject)) {
-        let began = finding.since(progressing.last_transition);
+        let began = finding.since(progressing.last_transition());
         return match got_on(subject) {
             Some(got_on) => began.overdue_from(got_on, deadline(subject)),
             None => began,
         };
     }
-    match subject.denies("Available").and_then(|available| available.last_transition) {
+    match subject.denies("Available").and_then(Reading::last_transition) {
         Some(outage) => finding.since(Some(outage)).overdue(),
         None => finding.ages(),
     }

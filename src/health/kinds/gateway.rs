@@ -187,7 +187,7 @@ fn fails(denied: &Reading) -> bool {
 
 /// Since when the condition is as it is. Those that an object is created with have no time.
 fn since(part: Subject, condition: &Reading) -> Option<Timestamp> {
-    condition.last_transition.max(part.object.created)
+    condition.last_transition().max(part.object.created)
 }
 
 fn unseen(part: Subject) -> Finding {

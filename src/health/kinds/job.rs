@@ -2,14 +2,14 @@ use serde_json::Value;
 
 use super::counted;
 use crate::{
-    health::{Finding, Subject, subject::int},
+    health::{Finding, Subject, conditions::Reading, subject::int},
     model::Health,
 };
 
 pub(super) fn job(subject: Subject) -> Finding {
     if let Some(complete) = subject.holds("Complete") {
         let done = counted(subject.count("succeeded"), "succeeded");
-        return Finding::healthy("Completed").message(done).since(complete.last_transition).superseded();
+        return Finding::healthy("Completed").message(done).since(complete.last_transition()).superseded();
     }
     if let Some(failed) = subject.holds("Failed") {
         return Finding::of(Health::Degraded, failed).superseded();
@@ -21,7 +21,7 @@ pub(super) fn job(subject: Subject) -> Finding {
     if suspended.is_some() || *subject.spec("suspend") == Value::Bool(true) {
         return Finding::suspended("JobSuspended")
             .message("stopped by spec.suspend")
-            .since(suspended.and_then(|suspended| suspended.last_transition));
+            .since(suspended.and_then(Reading::last_transition));
     }
     if subject.unreported() {
         return subject.not_yet_observed();

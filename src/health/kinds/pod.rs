@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use crate::{
-    health::{Finding, Subject, finding::joined, subject::int},
+    health::{Finding, Subject, conditions::Reading, finding::joined, subject::int},
     model::{ConditionStatus, Health, Owner},
 };
 
@@ -37,7 +37,7 @@ fn alive(subject: Subject) -> Finding {
         Some(ready) => ready.status == ConditionStatus::True,
         None => subject.word("phase") == "Running" && all_ready(subject),
     };
-    let since = ready.and_then(|ready| ready.last_transition);
+    let since = ready.and_then(Reading::last_transition);
     if is_ready {
         let finding = match runs_to_an_end(subject) {
             Some(why) => Finding::progressing("Running").message(why),

@@ -37,7 +37,7 @@ pub(super) fn pool(subject: Subject) -> Finding {
         return Finding::of(Health::Degraded, failed);
     }
     match subject.holds("Complete") {
-        Some(done) => Finding::healthy("Complete").since(done.last_transition),
+        Some(done) => Finding::healthy("Complete").since(done.last_transition()),
         None => subject.not_yet_observed(),
     }
 }
@@ -48,7 +48,7 @@ pub(super) fn migration(subject: Subject) -> Finding {
         return Finding::of(Health::Degraded, failed);
     }
     if let Some(done) = subject.holds("Succeeded") {
-        return Finding::healthy("Succeeded").since(done.last_transition);
+        return Finding::healthy("Succeeded").since(done.last_transition());
     }
     match subject.holds("Running") {
         Some(running) => Finding::of(Health::Progressing, running),
@@ -62,7 +62,7 @@ pub(super) fn eviction(subject: Subject) -> Finding {
         return Finding::of(Health::Degraded, failed);
     }
     match subject.holds("TargetEvicted") {
-        Some(done) => Finding::healthy("TargetEvicted").since(done.last_transition),
+        Some(done) => Finding::healthy("TargetEvicted").since(done.last_transition()),
         None if subject.unreported() => subject.not_yet_observed(),
         None => Finding::progressing("Evicting").message("its target isn't gone yet"),
     }

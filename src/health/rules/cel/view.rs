@@ -187,7 +187,7 @@ fn condition<'a>(
         "status" => word(|condition| condition.status.as_str()),
         "reason" => word(|condition| &condition.reason),
         "message" => word(|condition| &condition.message),
-        "lastTransitionTime" => match condition.and_then(|condition| condition.last_transition) {
+        "lastTransitionTime" => match condition.and_then(Reading::last_transition) {
             Some(at) => Ok(Some(time(at))),
             None => text("", meter).map(Some),
         },
