@@ -65,9 +65,16 @@ impl<'a> Subject<'a> {
         self.condition(kind)?.last_transition()
     }
 
-    /// Nothing stands in the status yet.
+    /// Nothing stands in the status yet, but maybe empty lists and the like.
     pub(super) fn unreported(self) -> bool {
-        self.object.status.as_object().is_none_or(serde_json::Map::is_empty)
+        let is_empty = |value: &Value| match value {
+            Value::Null => true,
+            Value::String(text) => text.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            Value::Object(fields) => fields.is_empty(),
+            Value::Bool(_) | Value::Number(_) => false,
+        };
+        self.object.status.as_object().is_none_or(|status| status.values().all(is_empty))
     }
 
     /// The verdict on an object whose controller hasn't written a status: that takes a moment, and

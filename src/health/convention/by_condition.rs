@@ -52,18 +52,64 @@ fn decide<'a>(conditions: &'a [Reading<'a>], dialect: &Dialect) -> Option<(&'a R
         return Some((condition, Finding::of(Health::Degraded, condition)));
     }
     let active = active(conditions, dialect);
-    match summary(conditions, dialect) {
+    let spoken = summary(conditions, dialect);
+    if let Some(down) = spoken.and_then(|(_, step)| down(conditions, step)) {
+        return Some((down, moving(down)));
+    }
+    match spoken {
         Some((rank, summary)) => {
             // `Deployed` and the like say that a step was made; a part may still not work.
             let unmet = all_good(conditions, dialect).filter(|(_, good)| good.health != Health::Healthy);
             if rank > *VETOES.end() && unmet.is_some() {
                 unmet
             } else {
-                Some(by_summary(summary, active, dialect))
+                Some(by_summary(conditions, summary, active, dialect))
             }
         }
-        None => active.map(|active| (active, moving(active))).or_else(|| all_good(conditions, dialect)),
+        None => active
+            .map(|active| (active, moving(active)))
+            .or_else(|| all_good(conditions, dialect))
+            .or_else(|| last_resort(conditions)),
     }
+}
+
+/// Types that say that a step was made once, of an object that goes on from there;
+const STEPS: [&str; 7] =
+    ["Applied", "Configured", "Deployed", "Initialized", "Installed", "Provisioned", "Registered"];
+
+/// and those that say whether it works now.
+const WORKS: [&str; 4] = ["Running", "Online", "Joined", "Connected"];
+
+/// What doesn't work of an object of which nothing says more than that a step was made.
+fn down<'a>(conditions: &'a [Reading<'a>], step: &Reading) -> Option<&'a Reading<'a>> {
+    let is_down =
+        |reading: &&Reading| reading.status == ConditionStatus::False && WORKS.contains(&&*reading.kind);
+    let is_step = step.status == ConditionStatus::True && STEPS.contains(&&*step.kind);
+    conditions.iter().find(is_down).filter(|_| is_step)
+}
+
+/// Types that mean something else for some kinds, and are the only ones that tell anything of others.
+const LAST: [&str; 5] = ["Active", "Operational", "Serving", "ReadyToUse", "Connected"];
+
+fn last_resort<'a>(conditions: &'a [Reading<'a>]) -> Option<(&'a Reading<'a>, Finding)> {
+    let found = LAST.iter().find_map(|kind| conditions.iter().find(|reading| reading.kind == *kind))?;
+    match found.status {
+        ConditionStatus::True => Some((found, Finding::of(Health::Healthy, found))),
+        ConditionStatus::False => Some((found, moving(found))),
+        _ => None,
+    }
+}
+
+/// Types that say that something came to its end.
+const ENDS: [&str; 5] = ["Succeeded", "Complete", "Completed", "Success", "Successful"];
+
+/// Whether it runs on towards an end that it hasn't reached, for as long as that takes.
+fn runs_on(conditions: &[Reading], end: &Reading, dialect: &Dialect) -> bool {
+    let runs = |reading: &Reading| {
+        reading.status == ConditionStatus::True && matches!(&*reading.kind, "Running" | "Active" | "Started")
+    };
+    let moves = end.status == ConditionStatus::Unknown && dialect.tone(&end.reason) == Tone::Moving;
+    ENDS.contains(&&*end.kind) && (moves || conditions.iter().any(runs))
 }
 
 /// The condition that speaks for the whole, with its rank: the first, or the first that denies it.
@@ -114,6 +160,7 @@ fn active<'a>(conditions: &'a [Reading<'a>], dialect: &Dialect) -> Option<&'a Re
 }
 
 fn by_summary<'a>(
+    conditions: &[Reading],
     summary: &'a Reading<'a>,
     active: Option<&'a Reading<'a>>,
     dialect: &Dialect,
@@ -128,17 +175,18 @@ fn by_summary<'a>(
             }
             _ => Finding::of(Health::Healthy, condition),
         },
-        ConditionStatus::False if summary.mild => Finding::of(Health::Progressing, condition),
+        ConditionStatus::False | ConditionStatus::Unknown if runs_on(conditions, condition, dialect) => {
+            Finding::of(Health::Progressing, condition)
+        }
+        ConditionStatus::False if summary.mild => moving(condition),
         ConditionStatus::False => match active {
             Some(active) => return (active, moving(active)),
             None => moving(condition),
         },
-        ConditionStatus::Unknown => {
-            let finding = Finding::of(Health::Progressing, condition);
-            // What runs to an end may take its time.
-            let runs = condition.kind == "Succeeded" && dialect.tone(&condition.reason) == Tone::Moving;
-            if runs { finding } else { finding.then_unknown(condition.last_transition()) }
-        }
+        ConditionStatus::Unknown => match active {
+            Some(active) => return (active, moving(active)),
+            None => Finding::of(Health::Progressing, condition).then_unknown(condition.last_transition()),
+        },
         ConditionStatus::Other(word) => Finding::of(words::state(word).unwrap_or(Health::Unknown), condition),
     };
     (condition, finding)

@@ -25,7 +25,7 @@ const STATES: [&str; 11] = [
 ];
 
 /// Fields that are true where the object does its job.
-const ANSWERS: [&str; 6] = ["ready", "readyToUse", "healthy", "available", "succeeded", "valid"];
+const ANSWERS: [&str; 7] = ["ready", "readyToUse", "healthy", "available", "succeeded", "success", "valid"];
 
 /// Pairs of a reason and a message that stand there only where something failed for good.
 const FAILURES: [(&str, &str); 3] =
@@ -43,6 +43,8 @@ pub(super) fn judge(subject: Subject) -> Option<Evidence> {
         .map(|finding| (finding, "convention/failure"))
         .or_else(|| Some((answer(subject)?, "convention/answer")))
         .or_else(|| Some((state(subject)?, "convention/phase")))
+        // A good word doesn't hide that parts are missing.
+        .filter(|(finding, _)| finding.health != Health::Healthy || !lacks_parts(subject))
         .or_else(|| Some((counters(subject)?, "convention/counters")))?;
     Some(Evidence { finding, rule: rule.into(), generation: None })
 }
@@ -113,9 +115,23 @@ fn state(subject: Subject) -> Option<Finding> {
     Some(if health == Health::Progressing { finding.ages() } else { finding })
 }
 
+/// How many parts are ready, and how many are asked for. The API leaves zeros out, and a spec that
+/// doesn't say what the status counts takes what it gets.
+fn counted(subject: Subject) -> Option<(i64, i64)> {
+    let counted = int(subject.status("replicas"));
+    let asked = ASKED.iter().find_map(|field| int(subject.spec(field))).or(counted)?;
+    let ready = COUNTERS.iter().find_map(|field| int(subject.status(field))).or(counted.map(|_| 0))?;
+    Some((ready, asked))
+}
+
+fn lacks_parts(subject: Subject) -> bool {
+    // `replicas` alone may be all that a status counts.
+    let counts = COUNTERS.iter().any(|field| int(subject.status(field)).is_some());
+    counts && counted(subject).is_some_and(|(ready, asked)| ready < asked)
+}
+
 fn counters(subject: Subject) -> Option<Finding> {
-    let asked = ASKED.iter().find_map(|field| int(subject.spec(field)))?;
-    let ready = COUNTERS.iter().find_map(|field| int(subject.status(field)))?;
+    let (ready, asked) = counted(subject)?;
     let message = format!("{ready} of {asked} ready");
     Some(if ready >= asked {
         Finding::healthy("ReplicasReady").message(message)

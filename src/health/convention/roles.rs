@@ -98,9 +98,12 @@ pub(in crate::health) fn role(kind: &str) -> Role {
         // True both where some parts work and where some don't.
         "PartiallyReady" => Role::Neutral,
 
-        _ => match kind.rsplit_once('/') {
-            Some((_, name)) => role_in_domain(name),
-            None => role_by_ending(kind),
+        _ => match (kind.rsplit_once('/'), kind.as_bytes()) {
+            (Some((_, name)), _) => role_in_domain(name),
+            (None, [first @ b'a'..=b'z', ..]) => {
+                role(&format!("{}{}", char::from(first.to_ascii_uppercase()), &kind[1..]))
+            }
+            _ => role_by_ending(kind),
         },
     }
 }
@@ -117,29 +120,44 @@ fn role_in_domain(name: &str) -> Role {
 const NEGATIVE_STARTS: [&str; 9] =
     ["Invalid", "Corrupt", "Failed", "Frequent", "Missing", "NonStructural", "Not", "OutOf", "Un"];
 
-const NEGATIVE_ENDS: [&str; 21] = [
+const NEGATIVE_ENDS: [&str; 32] = [
+    "Broken",
     "Conflict",
     "Corruption",
+    "CrashLooping",
+    "Crashed",
     "Degraded",
     "Denied",
+    "Disconnected",
     "Error",
     "Errors",
     "Exceeded",
+    "Expired",
     "Failed",
+    "Failing",
     "Failure",
     "Flapping",
     "Hung",
     "Invalid",
+    "Lost",
     "Missing",
     "Pressure",
     "Problem",
+    "Rejected",
     "Stalled",
     "Terminal",
+    "TimedOut",
     "Unavailable",
     "Unhealthy",
     "Unknown",
     "Unreachable",
+    "Unready",
+    "Unsynced",
 ];
+
+/// What may be had and isn't needed.
+const OFFERS: [&str; 5] =
+    ["UpdateAvailable", "UpdatesAvailable", "UpgradeAvailable", "UpgradesAvailable", "VersionAvailable"];
 
 /// As operators write that have several activities: `NodeInstallerProgressing`, `UpdateInProgress`.
 const ACTIVITY_ENDS: [&str; 6] =
@@ -165,7 +183,9 @@ const POSITIVE_ENDS: [&str; 16] = [
 ];
 
 fn role_by_ending(kind: &str) -> Role {
-    if ACTIVITY_ENDS.iter().any(|end| kind.ends_with(end)) {
+    if OFFERS.iter().any(|end| kind.ends_with(end)) {
+        Role::Neutral
+    } else if ACTIVITY_ENDS.iter().any(|end| kind.ends_with(end)) {
         Role::Activity
     } else if is_absence_of_bad(kind) {
         Role::Positive
@@ -199,17 +219,17 @@ mod tests {
         let rows = [
             (
                 Role::Negative,
-                "MemoryPressure ReplicaFailure HasErrors CatalogSourcesUnhealthy NotReady OutOfDisk FailedCreatePod ReleaseFailed Irreconcilable NetworkUnavailable Stalled example.com/SyncFailed",
+                "MemoryPressure ReplicaFailure HasErrors CatalogSourcesUnhealthy NotReady OutOfDisk FailedCreatePod ReleaseFailed Irreconcilable NetworkUnavailable Stalled example.com/SyncFailed LicenseExpired BackupFailing QuorumLost Unready",
             ),
             (
                 Role::Positive,
                 "InfrastructureReady ContainersReady DeploymentsAvailable InstallSucceeded ResolvedRefs NoDiskPressure example.com/Ready",
             ),
             (Role::Activity, "Progressing Reconciling RollingOut UpdateInProgress EKSControlPlaneUpdating"),
-            (Role::Pause, "Paused Suspended"),
+            (Role::Pause, "Paused Suspended paused"),
             (
                 Role::Neutral,
-                "Upgradeable Drifted Consolidatable ScalingLimited Warning Notified Active Fallback DisruptionAllowed Nominated NoReplicas example.com/ a/b/c",
+                "Upgradeable Drifted Consolidatable ScalingLimited Warning Notified Active Fallback DisruptionAllowed Nominated NoReplicas example.com/ a/b/c UpdateAvailable NewVersionAvailable",
             ),
         ];
         for (expected, kinds) in rows {

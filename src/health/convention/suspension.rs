@@ -54,7 +54,9 @@ fn paused<'a>(condition: &'a Reading<'a>, dialect: &Dialect) -> Option<&'a Readi
     let stopped = match dialect.role(&condition.kind) {
         Role::Pause => condition.status == ConditionStatus::True,
         Role::Summary(_) => {
-            condition.status == ConditionStatus::False && dialect.tone(&condition.reason) == Tone::Paused
+            condition.status == ConditionStatus::False
+                && !condition.severe
+                && dialect.tone(&condition.reason) == Tone::Paused
         }
         _ => false,
     };

@@ -81,7 +81,7 @@ fn other_roles_add_to_the_summary() {
         ),
         (
             "{status: {conditions: [{type: Ready, status: 'False', reason: InfraFailed, severity: Info}]}}",
-            "Progressing InfraFailed",
+            "Progressing InfraFailed -> overdue after 10m",
         ),
         (
             "{status: {conditions: [{type: Ready, status: 'False', reason: InfraNotThere, severity: Error}]}}",
@@ -206,6 +206,65 @@ fn words_and_counters_tell_where_conditions_do_not() {
 }
 
 #[test]
+fn a_good_word_hides_no_outage() {
+    let counted = |status: &str| format!("{{spec: {{replicas: 3}}, status: {status}}}");
+    for (status, expected) in [
+        ("{phase: Running, readyReplicas: 0}", "Progressing ReplicasUnavailable: 0 of 3 ready"),
+        ("{ready: true, readyReplicas: 1}", "Progressing ReplicasUnavailable: 1 of 3 ready"),
+        ("{state: Active, availableReplicas: 0, replicas: 3}", "Progressing ReplicasUnavailable"),
+        ("{phase: Running, readyReplicas: 3}", "Healthy Running"),
+        ("{phase: Failed, readyReplicas: 0}", "Degraded Failed"),
+        ("{replicas: 3}", "Progressing ReplicasUnavailable: 0 of 3 ready"),
+        ("{replicas: 3, phase: Running}", "Healthy Running"),
+    ] {
+        widgets(&[(&counted(status), expected)]);
+    }
+    widgets(&[
+        ("{status: {replicas: 2, readyReplicas: 1}}", "Progressing ReplicasUnavailable: 1 of 2 ready"),
+        ("{status: {replicas: 2, readyReplicas: 2}}", "Healthy ReplicasReady"),
+    ]);
+    let conditions = |conditions: &str| {
+        let reading = |(kind, status): (&str, &str)| {
+            format!("{{type: {kind}, status: '{status}', lastTransitionTime: '2025-03-01T10:00:00Z'}}")
+        };
+        let all: Vec<String> =
+            conditions.split(' ').filter_map(|said| said.split_once('=')).map(reading).collect();
+        format!("{{status: {{conditions: [{}]}}}}", all.join(", "))
+    };
+    let overdue = |kind: &str| format!("Progressing {kind} -> 2025-03-01T10:10:00Z Degraded");
+    for (said, expected) in [
+        ("Ready=True LicenseExpired=True", "Degraded LicenseExpired".to_owned()),
+        ("Initialized=True Running=False", overdue("Running")),
+        ("Configured=True Connected=False", overdue("Connected")),
+        ("Complete=True Running=False", "Healthy Complete".to_owned()),
+        ("Installed=True UpdateAvailable=False", "Healthy Installed".to_owned()),
+        ("UpgradeAvailable=False", "Unknown NoSignal".to_owned()),
+        ("ready=False", overdue("Ready")),
+        ("Connected=False", overdue("Connected")),
+        ("Active=True", "Healthy Active".to_owned()),
+    ] {
+        widgets(&[(&conditions(said), &expected)]);
+    }
+}
+
+#[test]
+fn what_runs_to_an_end_may_take_its_time() {
+    for (end, runs) in [("Complete", "Running"), ("Completed", "Active"), ("Succeeded", "Running")] {
+        let object = format!(
+            "{{status: {{conditions: [{{type: {runs}, status: 'True'}}, {{type: {end}, status: 'False', \
+             lastTransitionTime: '2025-03-01T10:00:00Z'}}, {{type: Failed, status: 'False'}}]}}}}"
+        );
+        let mut object: serde_json::Value = serde_saphyr::from_str(&object).unwrap_or_default();
+        object["apiVersion"] = "example.test/v1".into();
+        object["kind"] = "Widget".into();
+        object["metadata"]["name"] = "x".into();
+        let timeline = judged(&object).timeline;
+        assert_eq!(timeline.first.health, Health::Progressing, "{object}");
+        assert_eq!((timeline.later, timeline.patience), (None, None), "{object}");
+    }
+}
+
+#[test]
 fn what_says_nothing_is_never_green() {
     widgets(&[
         ("{status: {scanCount: 41}}", "Unknown NoSignal"),
@@ -217,6 +276,7 @@ fn what_says_nothing_is_never_green() {
         ),
         ("{status: text}", "Healthy Exists"),
         ("{status: {}}", "Progressing NotYetObserved"),
+        ("{status: {conditions: [], phase: ''}}", "Progressing NotYetObserved"),
         ("{status: {error: no route}}", "Degraded Failed: no route"),
         ("{status: {error: '', count: 3}}", "Unknown NoSignal"),
         ("{status: {error: an old one, phase: Running}}", "Healthy Running"),

@@ -36,6 +36,9 @@ const WAITING: &[&str] = &[
 /// What reasons contain that tell of a pause,
 const PAUSED: &[&str] = &["paused", "suspended", "hibernat"];
 
+/// or are such a word,
+const STOPPED: &[&str] = &["disabled", "halted", "stopped"];
+
 /// of a failure,
 const FAILING: &[&str] = &[
     "abort",
@@ -145,7 +148,7 @@ pub(in crate::health) fn tone(reason: &str) -> Tone {
     };
     if WAITING.iter().any(|start| word.starts_with(start)) {
         Tone::Moving
-    } else if has(PAUSED) {
+    } else if has(PAUSED) || STOPPED.contains(&&*word) {
         Tone::Paused
     } else if has(FAILING) || err(reason) {
         Tone::Failing
@@ -182,6 +185,7 @@ const GOOD: &[&str] = &[
     "green",
     "healthok",
     "healthy",
+    "idle",
     "installed",
     "insync",
     "listening",
@@ -225,7 +229,9 @@ const BAD: &[&str] = &[
     "denied",
     "disconnected",
     "down",
+    "err",
     "errored",
+    "evicted",
     "expired",
     "fail",
     "failedvalidation",
@@ -238,6 +244,7 @@ const BAD: &[&str] = &[
     "missing",
     "noncompliant",
     "notfound",
+    "nothealthy",
     "offline",
     "red",
     "rejected",
@@ -255,6 +262,7 @@ const BAD: &[&str] = &[
 const MOVING_STATES: &[&str] = &[
     "applyingchanges",
     "healthwarn",
+    "init",
     "inprogress",
     "migratingdata",
     "new",
@@ -268,7 +276,7 @@ const MOVING_STATES: &[&str] = &[
 
 /// It was stopped on purpose.
 const PAUSED_STATES: &[&str] =
-    &["disabled", "halted", "hibernated", "hibernating", "paused", "stopped", "suspended"];
+    &["disabled", "halted", "hibernated", "hibernating", "paused", "scaleddown", "stopped", "suspended"];
 
 /// How words end that tell of a failure.
 const BAD_ENDS: &[&str] = &["error", "failed", "failure"];
@@ -318,7 +326,7 @@ mod tests {
                 Tone::Moving,
                 "WaitingForInfrastructure DependencyNotReady FailoverInProgress Pending ProgressingWithRetry Provisioning RetryingAfterFailure",
             ),
-            (Tone::Paused, "ReconcilePaused"),
+            (Tone::Paused, "ReconcilePaused Stopped"),
             (Tone::Done, "NewReplicaSetAvailable AsExpected"),
             (Tone::Neutral, "NotReady DoesNotExist"),
         ];

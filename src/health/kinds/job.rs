@@ -65,6 +65,10 @@ pub(super) fn cron_job(subject: Subject) -> Finding {
         Some(_) if active > 0 => {
             Finding::healthy("Running").message(format!("{active} active")).since(scheduled)
         }
+        // Before Kubernetes 1.21 it isn't told how runs end.
+        Some(_) if succeeded.is_none() && subject.object.reference.kind.version != "v1" => {
+            Finding::healthy("Scheduled").since(scheduled)
+        }
         Some(last) if succeeded.is_none_or(|succeeded| succeeded < last) => {
             Finding::degraded("LastRunFailed").message("the last run ended without success").since(scheduled)
         }

@@ -12,6 +12,9 @@ pub(super) fn service(subject: Subject) -> Finding {
         return Finding::healthy("Exists");
     }
     let external = subject.spec("externalIPs").as_array().is_some_and(|addresses| !addresses.is_empty());
+    if let Some(refused) = refused_port(subject) {
+        return Finding::told(Health::Degraded, refused).message("the load balancer doesn't serve a port");
+    }
     if let Some(address) = address(subject) {
         return Finding::healthy("AddressAssigned").message(address);
     }
@@ -39,6 +42,13 @@ pub(super) fn ingress(subject: Subject) -> Finding {
             .then(created, settled()),
         None => settled(),
     }
+}
+
+/// Why the balancer can't serve a port.
+fn refused_port<'a>(subject: Subject<'a>) -> Option<&'a str> {
+    let entries = subject.status("loadBalancer").get("ingress")?.as_array()?;
+    let ports = entries.iter().filter_map(|entry| entry.get("ports")?.as_array()).flatten();
+    ports.filter_map(|port| port.get("error")?.as_str()).find(|error| !error.is_empty())
 }
 
 /// The first address of the balancer, empty where there is an entry that names none.
@@ -75,6 +85,10 @@ mod tests {
                 (
                     "{spec: {type: LoadBalancer}, status: {loadBalancer: {ingress: [{}]}}}",
                     "Healthy AddressAssigned",
+                ),
+                (
+                    "{spec: {type: LoadBalancer}, status: {loadBalancer: {ingress: [{ip: 192.0.2.1, ports: [{port: 80, protocol: TCP, error: PortConflict}]}]}}}",
+                    "Degraded PortConflict",
                 ),
                 ("{spec: {type: LoadBalancer, externalIPs: [192.0.2.7]}}", "Healthy ExternalAddress"),
                 (
