@@ -16,8 +16,13 @@ pub(super) fn namespace(subject: Subject) -> Finding {
 
 pub(super) fn node(subject: Subject) -> Finding {
     let Some(ready) = subject.condition("Ready") else { return subject.not_yet_observed() };
-    if ready.status != ConditionStatus::True {
-        return Finding::of(Health::Degraded, ready);
+    match ready.status {
+        ConditionStatus::True => {}
+        // Its network comes some moments after itself.
+        ConditionStatus::False if subject.object.created.is_some() => {
+            return Finding::of(Health::Progressing, ready).then_degraded(subject.object.created);
+        }
+        _ => return Finding::of(Health::Degraded, ready),
     }
     if let Some(failing) = failing(subject) {
         return Finding::of(Health::Degraded, failing);
@@ -42,6 +47,10 @@ mod tests {
                 (
                     "{status: {conditions: [{type: Ready, status: 'True', reason: KubeletReady}, {type: MemoryPressure, status: 'False'}]}}",
                     "Healthy Ready",
+                ),
+                (
+                    "{metadata: {creationTimestamp: '2025-03-01T10:00:00Z'}, status: {conditions: [{type: Ready, status: 'False', reason: KubeletNotReady, message: no network}]}}",
+                    "Progressing KubeletNotReady: no network -> 2025-03-01T10:10:00Z Degraded KubeletNotReady: no network",
                 ),
                 (
                     "{status: {conditions: [{type: Ready, status: Unknown, reason: NodeStatusUnknown, message: stopped posting}]}}",
