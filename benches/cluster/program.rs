@@ -1,80 +1,190 @@
-//! The controller as a process, and what the system says of it.
+//! A program that is measured, and what it says over HTTP.
 
 use std::{
-    fs,
-    io::{BufRead, BufReader},
-    path::Path,
-    process::{Child, Command, Stdio},
-    time::Duration,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
+use addons_testbed::{Cluster, Process, until};
+use anyhow::{Context, Result, ensure};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::TokioExecutor,
+};
 use serde_json::Value;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
 
-/// A running `addon-controller`. It is ended when it is dropped.
-pub(crate) struct Controller {
-    child: Child,
+use crate::system::{PROGRAM_CPU, Usage};
+
+/// Longer than any start takes.
+const START: Duration = Duration::from_secs(600);
+
+/// One of the two that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// `addon-controller`.
+    Addons,
+    /// The client-go program of `benches/peer`.
+    Peer,
+}
+
+/// How a side is started.
+pub(crate) struct Contender {
+    pub(crate) side: Side,
+    file: PathBuf,
+    kubeconfig: PathBuf,
+    pinned: bool,
+}
+
+/// A running program. It ends when this is dropped or the benchmark ends.
+pub(crate) struct Program {
+    pub(crate) side: Side,
+    /// When it was started.
+    pub(crate) started: Instant,
+    process: Process,
     address: String,
+    http: Client<HttpConnector, Empty<Bytes>>,
 }
 
-impl Controller {
-    pub(crate) fn start(kubeconfig: &Path) -> Result<Self> {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_addon-controller"))
-            .args(["--listen", "127.0.0.1:0", "--kubeconfig"])
-            .arg(kubeconfig)
-            .stderr(Stdio::piped())
-            .spawn()
-            .context("can't start addon-controller")?;
-        let log = child.stderr.take().context("no log")?;
-        let mut lines = BufReader::new(log).lines().map_while(Result::ok);
-        let address =
-            lines.find_map(|line| Some(line.split_once("http://")?.1.trim_end_matches('/').to_owned()));
-        let address = address.context("the controller ended before it listened")?;
-        // What else it says is passed on, so that it never waits for a reader.
-        std::thread::spawn(move || lines.for_each(|line| eprintln!("  controller: {line}")));
-        Ok(Self { child, address })
-    }
+/// What both programs tell of an add-on.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) identifier: String,
+    pub(crate) ready: String,
+    pub(crate) version: String,
+}
 
-    /// CPU time so far.
-    pub(crate) fn cpu(&self) -> Result<Duration> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let fields: Vec<&str> = stat.rsplit_once(')').context("no name")?.1.split_whitespace().collect();
-        let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
-        // USER_HZ is 100 on every Linux that Rust runs on.
-        Ok(Duration::from_millis(ticks * 10))
-    }
-
-    /// A line of `/proc/PID/status` in KiB: `VmHWM` for the peak, `VmRSS` for now.
-    pub(crate) fn memory(&self, line: &str) -> Result<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));
-        let kibibytes = value.context("no such line")?.trim().trim_end_matches(" kB");
-        Ok(kibibytes.parse()?)
-    }
-
-    pub(crate) async fn json(&self, path: &str) -> Result<Value> {
-        let mut stream = TcpStream::connect(&self.address).await?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
-        stream.write_all(request.as_bytes()).await?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).await?;
-        let answer = String::from_utf8(answer)?;
-        let (head, body) = answer.split_once("\r\n\r\n").context("no head")?;
-        if !head.starts_with("HTTP/1.1 200") {
-            bail!("{}", head.lines().next().unwrap_or_default());
+impl Side {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Addons => "addon-controller",
+            Self::Peer => "peer",
         }
-        Ok(serde_json::from_str(body)?)
+    }
+
+    /// Where the list of all add-ons is.
+    pub(crate) fn list(self) -> &'static str {
+        match self {
+            Self::Addons => "/api/v1alpha1/addons",
+            Self::Peer => "/addons",
+        }
+    }
+
+    /// Where one add-on is.
+    pub(crate) fn one(self, identifier: &str) -> String {
+        format!("{}/{identifier}", self.list())
+    }
+
+    fn shown(self, item: &Value) -> Shown {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (identifier, rest) = match self {
+            Self::Addons => (&item["spec"]["identifier"], &item["status"]),
+            Self::Peer => (&item["identifier"], item),
+        };
+        Shown { identifier: text(identifier), ready: text(&rest["ready"]), version: text(&rest["version"]) }
     }
 }
 
-impl Drop for Controller {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+impl Contender {
+    /// Builds what has to be built.
+    pub(crate) async fn prepare(side: Side, kubeconfig: &Path, pinned: bool) -> Result<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let file = match side {
+            Side::Addons => PathBuf::from(env!("CARGO_BIN_EXE_addon-controller")),
+            Side::Peer => addons_testbed::go_program(&root.join("benches/peer")).await?,
+        };
+        Ok(Self { side, file, kubeconfig: kubeconfig.to_owned(), pinned })
+    }
+
+    pub(crate) fn start(&self, cluster: &Cluster) -> Result<Program> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let address = format!("127.0.0.1:{port}");
+        let mut command = vec![self.file.clone().into_os_string()];
+        if self.pinned {
+            command.splice(..0, ["taskset", "-c", PROGRAM_CPU].map(Into::into));
+        }
+        command.extend(["--listen".into(), address.clone().into(), "--kubeconfig".into()]);
+        command.push(self.kubeconfig.clone().into());
+        let command = command.into_iter().map(|part| part.into_string().ok());
+        let command = command.collect::<Option<Vec<_>>>().context("a path that isn't UTF-8")?;
+        let started = Instant::now();
+        let process =
+            Process::start(self.side.name(), Path::new(&command[0]), &command[1..], cluster.folder())?;
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        let http = Client::builder(TokioExecutor::new()).build(connector);
+        Ok(Program { side: self.side, started, process, address, http })
+    }
+}
+
+impl Program {
+    pub(crate) fn usage(&self) -> Usage {
+        Usage(self.process.id())
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Result<Bytes> {
+        let uri = format!("http://{}{path}", self.address).parse()?;
+        let answer = self.http.get(uri).await?;
+        let status = answer.status();
+        let body = answer.into_body().collect().await?.to_bytes();
+        ensure!(status.is_success(), "{path}: {status}");
+        Ok(body)
+    }
+
+    /// All add-ons.
+    pub(crate) async fn addons(&self) -> Result<Vec<Shown>> {
+        let list: Value = serde_json::from_slice(&self.get(self.side.list()).await?)?;
+        let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+        Ok(items.iter().map(|item| self.side.shown(item)).collect())
+    }
+
+    pub(crate) async fn addon(&self, identifier: &str) -> Result<Shown> {
+        let shown = self.get(&self.side.one(identifier)).await?;
+        Ok(self.side.shown(&serde_json::from_slice(&shown)?))
+    }
+
+    /// Waits until every kind was listed.
+    pub(crate) async fn ready(&self) -> Result<()> {
+        until(START, "every kind is listed", || self.get("/readyz")).await?;
+        Ok(())
+    }
+
+    /// Waits until `addons` add-ons whose identifier begins with `prefix` have all of their `each`
+    /// components, and gives the time since the start.
+    pub(crate) async fn all_right(&self, prefix: &str, addons: usize, each: usize) -> Result<Duration> {
+        let ready = format!("{each}/{each}");
+        let what = format!("each of {addons} add-ons {prefix}* has {ready}");
+        until(START, &what, || async {
+            // Asking makes the program render its list: twice as seldom as `until` looks.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            let shown = self.addons().await?;
+            let right =
+                shown.iter().filter(|addon| addon.identifier.starts_with(prefix) && addon.ready == ready);
+            let right = right.count();
+            ensure!(right == addons, "{right} have");
+            Ok(self.started.elapsed())
+        })
+        .await
+        .map_err(Into::into)
+    }
+
+    /// The sum of a counter of the program's own, over all its labels. The peer has none.
+    pub(crate) async fn counter(&self, name: &str) -> Result<u64> {
+        let text = self.get("/metrics").await?;
+        let values = std::str::from_utf8(&text)?.lines().filter_map(|line| {
+            let rest = line.strip_prefix(name)?;
+            rest.starts_with(['{', ' ']).then(|| rest.rsplit(' ').next()?.parse::<u64>().ok())?
+        });
+        Ok(values.sum())
+    }
+
+    /// Writes of `Addon` objects so far; none for the peer, which writes nothing.
+    pub(crate) async fn writes(&self) -> Result<Option<u64>> {
+        match self.side {
+            Side::Addons => self.counter("addons_controller_status_writes_total").await.map(Some),
+            Side::Peer => Ok(None),
+        }
     }
 }
