@@ -6,6 +6,9 @@ NODES ?= 3
 # What break and mend are about: IDENTIFIER or IDENTIFIER=INSTALL.
 ADDON ?= ingress=external
 
+# What bench measures, `cargo bench --bench cluster -- --help`.
+BENCH ?= $(if $(shell command -v taskset),--pin)
+
 # Recorded data that isn't kept here; the tests that read it are skipped where it is absent.
 FIXTURES := $(or $(ADDONS_FIXTURES),../shared/fixtures)
 
@@ -42,8 +45,8 @@ generate: ## Write anew what comes from the code: crds/, figures in tests/health
 	UPDATE_GENERATED=1 cargo test --test generated --test health
 
 .PHONY: bench
-bench: ## Measure on a real cluster, see docs/performance.md
-	cargo bench --bench cluster
+bench: tools ## Measure on a real cluster beside a client-go program, see docs/performance.md
+	cargo bench --bench cluster -- $(BENCH)
 
 .PHONY: cluster-up
 cluster-up: tools ## Start a test cluster in the background; the last line is its kubeconfig

@@ -1,154 +1,216 @@
-//! What the controller costs on a real API server, and how fast it is.
+//! What the controller costs on a real API server and how fast it is, beside a client-go program
+//! that does the same (`benches/peer`).
 //!
 //! `cargo bench --bench cluster -- --objects 20000 --labelled 4000 --addons 200`
 #![allow(missing_docs)]
 
+mod big;
+mod churn;
+mod cold;
+mod flaps;
+mod idle;
+mod kinds;
 mod latency;
 mod load;
-mod process;
+mod program;
+mod requests;
+mod system;
+mod table;
 
-use std::{
-    path::Path,
-    process::Command,
-    time::{Duration, Instant},
+use std::{path::Path, time::Instant};
+
+use addons_testbed::{Cluster, Options};
+use anyhow::Result;
+use clap::{Parser, ValueEnum};
+use serde_json::json;
+
+use self::{
+    latency::Probe,
+    load::Load,
+    program::{Contender, Side},
+    table::{Table, percentiles},
 };
 
-use addons::api::Addon;
-use addons_testbed::{Cluster, Options, until};
-use anyhow::{Context, Result, ensure};
-use clap::Parser;
-use kube::{Api, api::ListParams};
+/// The add-on of the object that is changed to time that, and the object.
+const PROBE: Probe<'_> = Probe { identifier: "latency", object: "latency-000000", in_list: false };
 
-use self::process::Controller;
-
-/// How long the controller is left alone before its memory counts as settled.
-const SETTLE: Duration = Duration::from_secs(20);
-
-/// How often a program is run to time it.
-const RUNS: usize = 20;
-
-#[derive(Debug, Parser)]
+/// Measures addon-controller and a client-go program, one after the other on the same cluster.
+#[derive(Clone, Debug, Parser)]
 struct Arguments {
-    /// Objects in the cluster
+    /// Objects in the cluster, beside those that its own controllers make of them
     #[arg(long, default_value_t = 20_000)]
     objects: usize,
-    /// Objects among them that carry a label
+    /// Invented kinds, beside those of Kubernetes; a quarter of the objects is of them
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(..=500))]
+    kinds: u16,
+    /// Objects that carry a label
     #[arg(long, default_value_t = 4_000)]
     labelled: usize,
     /// Add-ons that they belong to
     #[arg(long, default_value_t = 200)]
     addons: usize,
-    /// Changes that are timed
-    #[arg(long, default_value_t = 100)]
-    changes: usize,
+    /// Changes that are timed, one every 1.2 s
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=200))]
+    changes: u16,
+    /// Changes a second for 30 s; 0 is as fast as the API server takes them
+    #[arg(long, default_value_t = 0)]
+    churn: u32,
+    /// Times that a label is put on an object or taken off; 0 leaves it out
+    #[arg(long, default_value_t = 100_000)]
+    flaps: usize,
+    /// Components of one more, large add-on; 0 leaves it out
+    #[arg(long, default_value_t = 20_000)]
+    big: usize,
+    /// What is measured
+    #[arg(long, value_enum, default_value_t = Only::Both)]
+    only: Only,
+    /// Keep the cluster to the first core and what is measured to the second, with `taskset`
+    #[arg(long)]
+    pin: bool,
     /// Given by cargo
     #[arg(long, hide = true)]
     bench: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Only {
+    /// addon-controller
+    Addons,
+    /// The client-go program
+    Peer,
+    /// One after the other
+    Both,
+}
+
 #[tokio::main]
 async fn main() -> Result<()> {
     let arguments = Arguments::parse();
-    let progress = |step: &str| eprintln!("  {step}");
+    arguments.load().check()?;
+    if arguments.pin {
+        system::can_pin()?;
+    }
+    let mut table = Table::default();
+    let outcome = run(&arguments, &mut table).await;
+    // What was measured before a failure is worth something too.
+    println!("{}\n\n{}", arguments.heading(), table.markdown());
+    outcome
+}
+
+async fn run(arguments: &Arguments, table: &mut Table) -> Result<()> {
+    let load = arguments.load();
     eprintln!("Starting a cluster");
+    let progress = |step: &str| eprintln!("  {step}");
     let cluster = Cluster::start(Options { progress, ..Options::default() }).await?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    cluster.kubectl(&["apply", "-k", &root.join("crds").display().to_string()]).await?;
+    let crds = Path::new(env!("CARGO_MANIFEST_DIR")).join("crds");
+    cluster.kubectl(&["apply", "-k", &crds.display().to_string()]).await?;
     cluster
         .kubectl(&["wait", "--for=condition=Established", "crd/addons.addons.x-k8s.io", "--timeout=60s"])
         .await?;
+    kinds::create(&cluster, load.kinds).await?;
+    let user = requests::counted_user(&cluster).await?;
+    let mut contenders = Vec::new();
+    for side in arguments.sides() {
+        contenders.push(Contender::prepare(*side, user.kubeconfig(), arguments.pin).await?);
+    }
 
-    eprintln!("Making {} objects", arguments.objects);
-    let started = Instant::now();
-    load::fill(&cluster, arguments.objects, arguments.labelled, arguments.addons).await?;
-    eprintln!("  done in {:.0} s", started.elapsed().as_secs_f64());
+    let unlabelled = load.fill(&cluster, load.labelled..load.objects);
+    arguments.make(&cluster, "the objects without a label", unlabelled).await?;
+    let mut without_labels = Vec::new();
+    for contender in &contenders {
+        without_labels.push(cold::without_labels(&cluster, contender, table).await?);
+    }
 
-    println!();
-    println!(
-        "{} objects, {} of them labelled, {} add-ons; the program and the cluster share 2 cores",
-        arguments.objects, arguments.labelled, arguments.addons
-    );
-    let controller = Controller::start(cluster.kubeconfig())?;
-    let started = Instant::now();
-    let cold = all_right(&controller, &arguments, started).await.context("cold start")?;
-    let (cpu, peak) = (controller.cpu()?, controller.memory("VmHWM")?);
-    row("cold start until all add-ons are right over HTTP", &seconds(cold));
-    written(&cluster, &arguments).await?;
-    row("and until all are written", &seconds(started.elapsed()));
-    row("own CPU of the cold start", &seconds(cpu));
-    row("peak memory", &mebibytes(peak));
-    tokio::time::sleep(SETTLE).await;
-    row("settled memory", &mebibytes(controller.memory("VmRSS")?));
-    let idle = controller.cpu()?;
-    tokio::time::sleep(SETTLE).await;
-    row("own CPU of a quiet minute", &seconds((controller.cpu()? - idle) * 3));
-
-    latency::measure(&cluster, &controller, arguments.changes).await?;
-
-    let kubeconfig = cluster.kubeconfig();
-    row("addonctl list", &times(env!("CARGO_BIN_EXE_addonctl"), &["list"], kubeconfig)?);
-    let kubectl = addons_testbed::Programs::ready().await?.path(addons_testbed::Program::Kubectl);
-    row("kubectl get addons", &times(&kubectl.display().to_string(), &["get", "addons"], kubeconfig)?);
-    row(
-        "addonctl list --live",
-        &times_of(env!("CARGO_BIN_EXE_addonctl"), &["list", "--live"], kubeconfig, 3)?,
-    );
+    let labelled = load.fill(&cluster, 0..load.labelled);
+    arguments.make(&cluster, "the objects with one", labelled).await?;
+    let label = format!("addons.x-k8s.io/{}", PROBE.identifier);
+    load::config_maps(&cluster, PROBE.identifier, 1, &json!({label: ""})).await?;
+    for (contender, without_labels) in contenders.iter().zip(without_labels) {
+        eprintln!("Measuring {:?}", contender.side);
+        all(arguments, &cluster, contender, without_labels, table).await?;
+    }
+    if arguments.big > 0 {
+        let big = load::fill_big(&cluster, arguments.big);
+        arguments.make(&cluster, "a large add-on", big).await?;
+        for contender in &contenders {
+            big::measure(&cluster, contender, &load, arguments.big, table).await?;
+        }
+    }
     Ok(())
 }
 
-/// Waits until every add-on is there with all its components.
-async fn all_right(controller: &Controller, arguments: &Arguments, started: Instant) -> Result<Duration> {
-    let each = arguments.labelled / arguments.addons;
-    until(Duration::from_secs(300), "every add-on is right", || async {
-        let list = controller.json("/api/v1alpha1/addons").await.map_err(|error| format!("{error:#}"))?;
-        let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let ready = format!("{each}/{each}");
-        let right = items.iter().filter(|item| item["status"]["ready"] == ready.as_str()).count();
-        if right == arguments.addons { Ok(started.elapsed()) } else { Err(format!("{right} are")) }
-    })
-    .await
-    .map_err(Into::into)
-}
-
-/// Waits until every add-on has its object.
-async fn written(cluster: &Cluster, arguments: &Arguments) -> Result<()> {
-    let addons = Api::<Addon>::all(cluster.client().await?);
-    let healthy = ListParams::default().fields("status.health=Healthy");
-    until(Duration::from_secs(300), "every Addon is written", || async {
-        let count = addons.list_metadata(&healthy).await.map_err(|error| error.to_string())?.items.len();
-        if count == arguments.addons { Ok(()) } else { Err(format!("{count} are")) }
-    })
-    .await
-    .map_err(Into::into)
-}
-
-/// Smallest, median and largest time of a program.
-fn times(program: &str, arguments: &[&str], kubeconfig: &Path) -> Result<String> {
-    times_of(program, arguments, kubeconfig, RUNS)
-}
-
-fn times_of(program: &str, arguments: &[&str], kubeconfig: &Path, runs: usize) -> Result<String> {
-    let mut all = Vec::new();
-    for _ in 0..runs {
-        let started = Instant::now();
-        let output = Command::new(program).args(arguments).env("KUBECONFIG", kubeconfig).output()?;
-        ensure!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
-        all.push(started.elapsed());
+/// All that is measured of one start.
+async fn all(
+    arguments: &Arguments,
+    cluster: &Cluster,
+    contender: &Contender,
+    without_labels: u64,
+    table: &mut Table,
+) -> Result<()> {
+    let (load, side) = (arguments.load(), contender.side);
+    let program = cold::start(cluster, contender, &load, without_labels, table).await?;
+    idle::minute(cluster, &program, table).await?;
+    idle::listing(cluster, &program, table).await?;
+    let delays = latency::measure(cluster, &program, &PROBE, arguments.changes.into()).await?;
+    table.put(side, "change to a bare watcher, p50 / p99", "", percentiles(delays.bare));
+    table.put(side, "from there to HTTP, p50 / p99", "1 / 3 ms", percentiles(delays.http));
+    if !delays.addon.is_empty() {
+        table.put(
+            side,
+            "from there to a watcher of the `Addon`, p50 / p99",
+            "50 ms",
+            percentiles(delays.addon),
+        );
     }
-    all.sort();
-    let ms = |time: Duration| time.as_secs_f64() * 1e3;
-    Ok(format!("{:.0} ms ({:.0} to {:.0}, {runs} runs)", ms(all[runs / 2]), ms(all[0]), ms(all[runs - 1])))
+    churn::measure(cluster, &program, &load, arguments.churn, &PROBE, table).await?;
+    if arguments.flaps > 0 {
+        flaps::measure(cluster, &program, arguments.flaps, table).await?;
+    }
+    Ok(())
 }
 
-fn row(what: &str, value: &str) {
-    println!("{what:<52} {value}");
-}
+impl Arguments {
+    fn load(&self) -> Load {
+        let Self { objects, labelled, addons, kinds, .. } = *self;
+        Load { objects, labelled, addons, kinds: kinds.into() }
+    }
 
-fn seconds(time: Duration) -> String {
-    format!("{:.2} s", time.as_secs_f64())
-}
+    fn sides(&self) -> &'static [Side] {
+        match self.only {
+            Only::Addons => &[Side::Addons],
+            Only::Peer => &[Side::Peer],
+            Only::Both => &[Side::Addons, Side::Peer],
+        }
+    }
 
-#[allow(clippy::cast_precision_loss)] // Some hundred mebibytes.
-fn mebibytes(kibibytes: u64) -> String {
-    format!("{:.1} MiB", kibibytes as f64 / 1024.0)
+    /// Makes objects with the whole machine; what is measured afterwards is pinned again.
+    async fn make(
+        &self,
+        cluster: &Cluster,
+        what: &str,
+        work: impl Future<Output = Result<()>>,
+    ) -> Result<()> {
+        eprintln!("Making {what}");
+        let started = Instant::now();
+        if self.pin {
+            system::pin(cluster, false)?;
+        }
+        work.await?;
+        if self.pin {
+            system::pin(cluster, true)?;
+        }
+        eprintln!("  done in {:.0} s", started.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn heading(&self) -> String {
+        let Self { objects, kinds, labelled, addons, .. } = self;
+        let pinned = if self.pin {
+            "the cluster on one core, what is measured on the other"
+        } else {
+            "nothing is pinned"
+        };
+        format!(
+            "{objects} objects, {kinds} kinds beside Kubernetes' own, {labelled} objects labelled, {addons} add-ons; {pinned}:"
+        )
+    }
 }

@@ -1,10 +1,10 @@
-//! From Go modules to the programs of the cluster, once.
+//! From Go modules to programs: those of the cluster once, others whenever they have changed.
 
 use std::{
     ffi::OsStr,
     fs::{self, File, TryLockError},
     io::{self, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
     process::{self, Output},
     time::{Duration, Instant},
 };
@@ -16,7 +16,7 @@ use tokio::{
     time::{self, MissedTickBehavior},
 };
 
-use crate::programs::{Program, Programs};
+use crate::programs::{Program, Programs, cache};
 
 /// The folder of `go.mod`.
 const MODULE: &str = env!("CARGO_MANIFEST_DIR");
@@ -77,6 +77,26 @@ pub(crate) async fn missing(programs: &Programs) -> Result<()> {
     Ok(())
 }
 
+/// Builds the program of another Go module and gives its file, which has the name of the module's
+/// folder. Where nothing has changed since the last time that takes a second.
+///
+/// # Errors
+/// When there is no `go.sum`, Go is missing or the build fails.
+pub async fn go_program(folder: &Path) -> Result<PathBuf> {
+    let sums = folder.join("go.sum");
+    let sums = fs::read(&sums).with_context(|| format!("can't read {}", sums.display()))?;
+    let name = folder.file_name().and_then(OsStr::to_str).context("a folder without a name")?;
+    let cache = cache(name, &sums)?;
+    require_go().await?;
+    fs::create_dir_all(&cache).with_context(|| format!("can't create {}", cache.display()))?;
+    let _lock = lock(&cache.join("lock")).await?;
+    let target = cache.join(name);
+    say(format_args!("building {name}"));
+    let args = [OsStr::new("build"), OsStr::new("-o"), target.as_os_str(), OsStr::new(".")];
+    go(folder, args).await.with_context(|| format!("can't build {name}"))?;
+    Ok(target)
+}
+
 fn absent(programs: &Programs) -> Vec<Program> {
     Program::ALL
         .into_iter()
@@ -88,7 +108,7 @@ async fn require_go() -> Result<()> {
     match Command::new("go").arg("version").output().await {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => bail!(
-            "`go` isn't installed, and the programs of the test cluster are built with it: get Go 1.26 or later from \
+            "`go` isn't installed, and what isn't Rust here is built with it: get Go 1.26 or later from \
              https://go.dev/dl/ or the system's packages"
         ),
         Err(error) => Err(error).context("can't run `go version`"),
@@ -104,7 +124,7 @@ async fn lock(path: &Path) -> Result<File> {
             Err(error).with_context(|| format!("can't lock {}", path.display()))
         }
         Err(TryLockError::WouldBlock) => {
-            say(format_args!("another process is building the programs of the test cluster; waiting for it"));
+            say(format_args!("another process is building the same; waiting for it"));
             let locked = spawn_blocking(move || file.lock().map(|()| file)).await?;
             locked.with_context(|| format!("can't lock {}", path.display()))
         }
@@ -127,7 +147,7 @@ async fn build(program: Program, target: &Path, step: &str, start: Instant) -> R
     let unfinished = target.with_file_name(format!(".{}.{}", program.name(), process::id()));
     let args = ["build", "-mod=mod", "-p", "2", "-ldflags", LINKER_FLAGS, "-o"].map(OsStr::new);
     let args = args.into_iter().chain([unfinished.as_os_str(), OsStr::new(program.package())]);
-    let build = go(args);
+    let build = go(Path::new(MODULE), args);
     tokio::pin!(build);
 
     let mut tick = time::interval(Duration::from_secs(30));
@@ -146,8 +166,8 @@ async fn build(program: Program, target: &Path, step: &str, start: Instant) -> R
 }
 
 async fn join_stages(target: &Path) -> Result<()> {
-    go(["mod", "download", KWOK]).await?;
-    let folder = go(["list", "-mod=mod", "-m", "-f", "{{.Dir}}", KWOK]).await?;
+    go(Path::new(MODULE), ["mod", "download", KWOK]).await?;
+    let folder = go(Path::new(MODULE), ["list", "-mod=mod", "-m", "-f", "{{.Dir}}", KWOK]).await?;
     let folder = Path::new(folder.trim()).join("kustomize/stage");
     let mut joined = String::new();
     for stage in STAGES {
@@ -161,14 +181,14 @@ async fn join_stages(target: &Path) -> Result<()> {
     fs::rename(&unfinished, target).with_context(|| format!("can't put {} into place", target.display()))
 }
 
-/// Runs `go` in the module's folder and gives what it printed.
-async fn go<I, S>(args: I) -> Result<String>
+/// Runs `go` in a module's folder and gives what it printed.
+async fn go<I, S>(module: &Path, args: I) -> Result<String>
 where
     I: IntoIterator<Item = S>,
     S: AsRef<OsStr>,
 {
     let mut command = Command::new("go");
-    command.args(args).current_dir(MODULE).kill_on_drop(true);
+    command.args(args).current_dir(module).kill_on_drop(true);
     let Output { status, stdout, stderr } = command.output().await.context("can't run `go`")?;
     ensure!(status.success(), "`go` ended with {status}: {}", String::from_utf8_lossy(&stderr).trim_end());
     Ok(String::from_utf8_lossy(&stdout).into_owned())

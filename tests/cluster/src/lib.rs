@@ -49,7 +49,9 @@ mod user;
 mod wait;
 
 pub use cluster::{Cluster, Options, is_ready};
+pub use compile::go_program;
 pub use pods::{FAIL_ANNOTATION, Failure};
 pub use programs::{Program, Programs};
+pub use supervise::Process;
 pub use user::{User, client};
 pub use wait::{Look, TimedOut, eventually, until};

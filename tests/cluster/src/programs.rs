@@ -80,14 +80,9 @@ impl Programs {
     }
 
     fn locate() -> Result<Self> {
-        let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let base = set("ADDONS_CACHE")
-            .or_else(|| set("XDG_CACHE_HOME").map(|cache| cache.join("addons")))
-            .or_else(|| set("HOME").map(|home| home.join(".cache/addons")))
-            .context("no place for the programs of the cluster: set HOME or ADDONS_CACHE")?;
         // The programs run in another folder than this process.
         let assets = set("KUBEBUILDER_ASSETS").map(absolute).transpose()?;
-        Ok(Self { assets, cache: absolute(base)?.join(format!("testbed-{}", key())) })
+        Ok(Self { assets, cache: cache("testbed", include_bytes!("../go.sum"))? })
     }
 
     /// The file of a program.
@@ -117,9 +112,22 @@ impl Programs {
     }
 }
 
+/// The folder outside the checkout for what is built of a Go module, by its name and `go.sum`.
+pub(crate) fn cache(name: &str, sums: &[u8]) -> Result<PathBuf> {
+    let base = set("ADDONS_CACHE")
+        .or_else(|| set("XDG_CACHE_HOME").map(|cache| cache.join("addons")))
+        .or_else(|| set("HOME").map(|home| home.join(".cache/addons")))
+        .context("no place for what is built with Go: set HOME or ADDONS_CACHE")?;
+    Ok(absolute(base)?.join(format!("{name}-{}", key(sums))))
+}
+
+fn set(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
 /// The first 16 hexadecimal digits of the SHA-256 of `go.sum`.
-fn key() -> String {
-    let digest = Sha256::digest(include_bytes!("../go.sum"));
+fn key(sums: &[u8]) -> String {
+    let digest = Sha256::digest(sums);
     digest.iter().take(8).fold(String::new(), |mut key, byte| {
         // Writing to a string can't fail.
         let _ = write!(key, "{byte:02x}");

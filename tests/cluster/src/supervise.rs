@@ -54,7 +54,7 @@ fn shell(command: &mut Command) -> Result<(Child, Lifeline)> {
 
 /// A running program, killed when this is dropped or the process ends.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub struct Process {
     name: &'static str,
     log: PathBuf,
     child: Child,
@@ -62,8 +62,11 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a program in `folder`, which gets its log too.
-    pub(crate) fn start(name: &'static str, program: &Path, args: &[String], folder: &Path) -> Result<Self> {
+    /// Starts a program in `folder`, which gets its log too, `NAME.log`.
+    ///
+    /// # Errors
+    /// When there is no shell, or the log can't be made.
+    pub fn start(name: &'static str, program: &Path, args: &[String], folder: &Path) -> Result<Self> {
         let log = folder.join(format!("{name}.log"));
         let output = File::create(&log).with_context(|| format!("can't create {}", log.display()))?;
         let mut command = Command::new("sh");
@@ -81,7 +84,7 @@ impl Process {
     }
 
     /// The program's pid.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.child.id()
     }
 
