@@ -13,7 +13,7 @@ pub enum Ask {
     StreamingList,
     /// The changes of a kind.
     Watch,
-    /// One object.
+    /// One object, or those that a selector takes.
     Get,
     /// A change.
     Write,
@@ -35,17 +35,18 @@ impl Asked {
         let query: Vec<(&str, &str)> =
             uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('=')).collect();
         let is = |name| query.iter().any(|(key, value)| *key == name && matches!(*value, "true" | "1"));
+        let has = |name| query.iter().any(|(key, value)| *key == name && !value.is_empty());
         let ask = match shape(uri.path()) {
             _ if *method != Method::GET => Ask::Write,
             Shape::Other => Ask::Other,
             Shape::Discovery => Ask::Discovery,
             Shape::Objects if is("watch") && is("sendInitialEvents") => Ask::StreamingList,
             Shape::Objects if is("watch") => Ask::Watch,
+            Shape::Objects if has("labelSelector") || has("fieldSelector") => Ask::Get,
             Shape::Objects => Ask::List,
             Shape::Object => Ask::Get,
         };
-        let continued = query.iter().any(|(key, value)| *key == "continue" && !value.is_empty());
-        Self { ask, path: uri.path().to_owned(), continued }
+        Self { ask, path: uri.path().to_owned(), continued: has("continue") }
     }
 }
 
