@@ -29,6 +29,11 @@ test: lint ## Run everything: format, lints, unit, property and cluster tests
 	@test -d "$(FIXTURES)" || \
 	echo "SKIPPED: what reads recorded data, as there is no $(FIXTURES); ADDONS_FIXTURES names another folder"
 
+.PHONY: test-faults
+test-faults: tools ## Run every test of what goes wrong in a cluster, the long ones too
+	$(TESTBED) build >/dev/null
+	cargo test --test faults -- --include-ignored
+
 .PHONY: check
 check: ## See whether it compiles
 	cargo check --workspace --all-targets

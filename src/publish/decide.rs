@@ -55,7 +55,8 @@ pub(super) enum Form {
 pub(super) enum Answer {
     /// It was taken, and this is what the API server made of it.
     Taken(Digest),
-    Refused,
+    /// It was refused, and nothing shorter is left to send before then.
+    Refused(Instant),
 }
 
 /// A status to write.
@@ -90,7 +91,7 @@ pub(super) fn decide(name: &str, entry: &Entry, prefix: &LabelPrefix, now: Insta
     }
     let notice = |notice, live: &Live| {
         let status = notice::status(notice, name, live, prefix);
-        draft(status, entry).map_or(Action::Nothing, Action::Status)
+        draft(status, entry, now).map_or_else(rest, Action::Status)
     };
     match (&entry.wish, &entry.live) {
         // An object that bears another's name: ours goes, so that the right one can be made.
@@ -98,10 +99,10 @@ pub(super) fn decide(name: &str, entry: &Entry, prefix: &LabelPrefix, now: Insta
         (_, Some(live)) if !live.named => notice(Notice::NameMismatch, live),
         (Wish::Gone { .. }, Some(live)) if live.managed => delete(live),
         (Wish::Gone { since }, Some(live)) => notice(Notice::NoComponents { since: *since }, live),
-        (Wish::Show(summary), live) => match (draft(bounds::fit(&summary.status), entry), live) {
-            (Some(draft), Some(_)) => Action::Status(draft),
-            (Some(draft), None) => Action::Create(summary.identifier.clone(), draft),
-            (None, _) => Action::Nothing,
+        (Wish::Show(summary), live) => match (draft(bounds::fit(&summary.status), entry, now), live) {
+            (Ok(draft), Some(_)) => Action::Status(draft),
+            (Ok(draft), None) => Action::Create(summary.identifier.clone(), draft),
+            (Err(until), _) => rest(until),
         },
         (Wish::Unsaid | Wish::Gone { .. }, _) => Action::Nothing,
     }
@@ -111,15 +112,25 @@ fn delete(live: &Live) -> Action {
     if live.deleting { Action::Nothing } else { Action::Delete(live.uid.clone()) }
 }
 
-/// What to send so that the object says `status`; `None` where it does, or where it can't be had.
-fn draft(status: AddonStatus, entry: &Entry) -> Option<Box<Draft>> {
+/// There is nothing to do until then, or until something changes.
+fn rest(until: Option<Instant>) -> Action {
+    until.map_or(Action::Nothing, Action::Wait)
+}
+
+/// What to send so that the object says `status`. Otherwise it does already, or it can't be had before
+/// the time that is given.
+fn draft(status: AddonStatus, entry: &Entry, now: Instant) -> Result<Box<Draft>, Option<Instant>> {
     let wanted = Digest::of(Some(&status));
     let tried = entry.tried.filter(|tried| tried.wanted == wanted);
     let (form, taken) = match tried {
         None => (Form::Whole, None),
         Some(Tried { form, answer: Answer::Taken(taken), .. }) => (form, Some(taken)),
-        Some(Tried { form: Form::Whole, answer: Answer::Refused, .. }) => (Form::Headline, None),
-        Some(Tried { form: Form::Headline, answer: Answer::Refused, .. }) => return None,
+        Some(Tried { form: Form::Whole, answer: Answer::Refused(_), .. }) => (Form::Headline, None),
+        Some(Tried { form: Form::Headline, answer: Answer::Refused(again), .. }) if again > now => {
+            return Err(Some(again));
+        }
+        // What refused it may be gone.
+        Some(Tried { form: Form::Headline, answer: Answer::Refused(_), .. }) => (Form::Whole, None),
     };
     let (status, digest) = match form {
         Form::Whole => (status, wanted),
@@ -131,5 +142,5 @@ fn draft(status: AddonStatus, entry: &Entry) -> Option<Box<Draft>> {
     };
     let is = entry.live.as_ref().map(|live| live.status);
     let settled = is.is_some() && (is == Some(digest) || is == taken);
-    (!settled).then(|| Box::new(Draft { status, digest, wanted, form }))
+    if settled { Err(None) } else { Ok(Box::new(Draft { status, digest, wanted, form })) }
 }

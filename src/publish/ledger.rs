@@ -12,7 +12,7 @@ use super::{
     Command, Limits, Seen,
     decide::{Action, Answer, Entry, Form, Tried, Wish, decide},
     live::{Digest, Live},
-    pace::{Bucket, Pause, backoff},
+    pace::{Bucket, Pause, backoff, refused_again},
     request::{Failure, Task, Work},
 };
 use crate::{
@@ -42,6 +42,8 @@ struct Slot {
     flight: Option<Flight>,
     /// Failures in a row.
     failures: u32,
+    /// Times in a row that every form was refused.
+    refusals: u32,
     /// What the API server said when it refused, so that it is logged once.
     refusal: Option<String>,
 }
@@ -172,7 +174,7 @@ impl Ledger {
                 flight.outcome
             }
             (Err(Failure::Refused(words)), Some((wanted, form))) => {
-                slot.refused(name, wanted, form, words);
+                slot.refused(name, wanted, form, words, now);
                 WriteResult::Refused
             }
             (Err(Failure::Busy { why, asked }), _) => {
@@ -200,8 +202,14 @@ impl Ledger {
         let Some(slot) = self.slots.get_mut(name) else { return };
         if let Some(flight) = &mut slot.flight {
             flight.stale = true;
-        } else if slot.due.is_none() {
-            let at = slot.entry.not_before.map_or(now, |at| at.max(now));
+            return;
+        }
+        let at = slot.entry.not_before.map_or(now, |at| at.max(now));
+        if let Some(later) = slot.due.filter(|due| *due > at) {
+            self.due.remove(&(later, Arc::clone(name)));
+            slot.due = None;
+        }
+        if slot.due.is_none() {
             slot.due = Some(at);
             self.due.insert((at, Arc::clone(name)));
         }
@@ -260,6 +268,7 @@ impl Slot {
     /// Takes in the answer. True where something newer was seen before it came.
     fn taken(&mut self, addon: Option<Addon>, flight: &Flight) -> bool {
         self.failures = 0;
+        self.refusals = 0;
         if !matches!(flight.sent, Some((_, Form::Headline))) {
             self.refusal = None;
         }
@@ -278,17 +287,19 @@ impl Slot {
         overtaken
     }
 
-    fn refused(&mut self, name: &str, wanted: Digest, form: Form, words: String) {
+    fn refused(&mut self, name: &str, wanted: Digest, form: Form, words: String, now: Instant) {
         self.failures = 0;
-        self.entry.tried = Some(Tried { wanted, form, answer: Answer::Refused });
-        if form == Form::Whole {
+        match form {
             // Nothing was written yet: the headline needn't wait.
-            self.entry.not_before = None;
+            Form::Whole => self.entry.not_before = None,
+            Form::Headline => self.refusals += 1,
         }
+        let again = now + refused_again(self.refusals);
+        self.entry.tried = Some(Tried { wanted, form, answer: Answer::Refused(again) });
         if self.refusal.as_ref() != Some(&words) {
             let then = match form {
                 Form::Whole => "its headline is tried instead",
-                Form::Headline => "nothing is written until it changes",
+                Form::Headline => "it is tried again when it changes, and now and then",
             };
             warn!(addon = %name, why = %words, "the API server refuses the status of an Addon; {then}");
             self.refusal = Some(words);

@@ -22,6 +22,7 @@
 //! None ends it. An overloaded or unreachable API server holds everything back, as long as it asks for or
 //! ever longer up to half a minute; another failure holds back only the `Addon` that it concerns. A
 //! status that the API server refuses isn't sent again until it changes: its headline is sent instead.
+//! Where that is refused too, both are tried again after ten seconds, and less and less often.
 
 mod decide;
 mod ledger;

@@ -35,6 +35,13 @@ pub(super) fn backoff(failures: u32) -> Duration {
     Duration::from_secs(1 << failures.saturating_sub(1).min(5)).min(Duration::from_secs(30))
 }
 
+/// How long to wait after every form of a status was refused `refusals` times in a row: ten seconds after
+/// the first, twice as long after each further one, ten minutes at most. Nothing tells that a policy or a
+/// webhook that refused it is gone.
+pub(super) fn refused_again(refusals: u32) -> Duration {
+    Duration::from_secs(10 << refusals.saturating_sub(1).min(6)).min(Duration::from_secs(600))
+}
+
 /// A bucket of tokens that fills with time.
 #[derive(Debug)]
 pub(super) struct Bucket {

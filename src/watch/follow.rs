@@ -18,8 +18,9 @@ use super::{
 };
 use crate::{model::Kind, summary::WatchState};
 
-/// How long a watch may be silent. The API server sends a bookmark a minute.
-const IDLE: Duration = Duration::from_secs(110);
+/// How long a watch may be silent. The API server sends a bookmark a minute. With the time that the next
+/// request may take, that a kind isn't seen any more is known within two minutes.
+const IDLE: Duration = Duration::from_secs(85);
 
 /// How long a list may stall. A server that doesn't know streaming lists never says that one is whole.
 const LIST_IDLE: Duration = Duration::from_secs(30);

@@ -142,6 +142,11 @@ impl Progress {
             if open >= SHORT_WATCH {
                 // What is between us and the server cuts long connections: nothing is wrong.
                 self.recovered();
+                if let FeedError::Timeout(silent) = error {
+                    // Unless the next request fails too: then it has been wrong all the time.
+                    self.failing_since = now.checked_sub(*silent);
+                    self.failures = 1;
+                }
                 return backoff((Duration::ZERO, BACKOFF.0), 0);
             }
             if matches!(error.code(), Some(400 | 404 | 405 | 422)) {
@@ -337,6 +342,25 @@ mod tests {
             assert!(progress.failed(&cut(), LONG_OPEN, now) <= BACKOFF.0);
             assert_eq!(progress.state(), &WatchState::Synced);
         }
+    }
+
+    #[test]
+    fn a_watch_that_fell_silent_was_failing_meanwhile_if_the_next_fails_too() {
+        let silent = FeedError::Timeout(Duration::from_secs(85));
+        let unanswered = FeedError::Timeout(Duration::from_secs(30));
+        let start = Instant::now() + Duration::from_secs(100);
+        let mut progress = synced();
+        assert!(progress.failed(&silent, LONG_OPEN, start) <= BACKOFF.0);
+        assert_eq!(progress.state(), &WatchState::Synced, "the next may work");
+        assert!(progress.is_in_doubt());
+        progress.failed(&unanswered, NEVER_OPEN, start + Duration::from_secs(30));
+        assert_eq!(progress.state(), &WatchState::Failing(unanswered.to_string()));
+
+        let mut progress = synced();
+        progress.failed(&silent, LONG_OPEN, start);
+        progress.recovered();
+        progress.failed(&unanswered, NEVER_OPEN, start + Duration::from_secs(30));
+        assert_eq!(progress.state(), &WatchState::Synced, "it worked in between");
     }
 
     #[test]

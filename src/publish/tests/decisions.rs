@@ -41,7 +41,7 @@ fn each_situation_has_its_action() {
     let pruned = status("Pruned");
     let headline = bounds::headline(&status("Healthy"));
     let after = now + Duration::from_secs(1);
-    let refused = Answer::Refused;
+    let refused = Answer::Refused(after);
     #[rustfmt::skip]
     let cases = [
         ("new", Entry { wish: show(), ..Entry::default() }, "create dns: Whole Healthy X"),
@@ -61,7 +61,9 @@ fn each_situation_has_its_action() {
         ("misnamed in our place", Entry { wish: show(), live: misnamed(false), ..Entry::default() }, "status: Whole Unknown NameMismatch"),
         ("misnamed and ours", Entry { wish: show(), live: misnamed(true), ..Entry::default() }, "delete uid-dns"),
         ("refused whole", Entry { wish: show(), live: bare(true), tried: tried(Form::Whole, refused), ..Entry::default() }, "status: Headline Healthy X"),
-        ("refused in every form", Entry { wish: show(), live: bare(true), tried: tried(Form::Headline, refused), ..Entry::default() }, "nothing"),
+        ("refused in every form", Entry { wish: show(), live: bare(true), tried: tried(Form::Headline, refused), ..Entry::default() }, "wait 1s"),
+        ("refused in every form, a while ago", Entry { wish: show(), live: bare(true), tried: tried(Form::Headline, Answer::Refused(now)), ..Entry::default() }, "status: Whole Healthy X"),
+        ("refused, and said by somebody else", Entry { wish: show(), live: ours("Healthy"), tried: tried(Form::Headline, Answer::Refused(now)), ..Entry::default() }, "nothing"),
         ("refused, another is wanted", Entry { wish: Wish::Show(summary("dns", status("Degraded"))), live: bare(true), tried: tried(Form::Headline, refused), ..Entry::default() }, "status: Whole Degraded X"),
         ("its headline stands", Entry { wish: show(), live: live(addon("dns", "dns", true, 1, Some(headline.clone()))), tried: tried(Form::Headline, Answer::Taken(digest(&headline))), ..Entry::default() }, "nothing"),
         ("its headline was edited", Entry { wish: show(), live: ours("Edited"), tried: tried(Form::Headline, Answer::Taken(digest(&headline))), ..Entry::default() }, "status: Headline Healthy X"),

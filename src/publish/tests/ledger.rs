@@ -206,7 +206,7 @@ fn one_that_goes_while_it_is_written_is_made_again() {
 }
 
 #[test]
-fn a_refused_status_is_replaced_by_its_headline_and_never_sent_again() {
+fn a_refused_status_is_replaced_by_its_headline() {
     let mut bench = Bench::with(Limits::default(), vec![addon("dns", "dns", true, 5, None)]);
     let refuse = || Err(Failure::Refused("too long".into()));
     bench.show("dns", "Healthy");
@@ -225,7 +225,32 @@ fn a_refused_status_is_replaced_by_its_headline_and_never_sent_again() {
     let headline = bench.started().unwrap();
     bench.finish(&headline, refuse());
     bench.changed(addon("dns", "dns", true, 9000, Some(status("Edited"))));
-    assert!(bench.next().is_none(), "refused in every form");
+    assert!(bench.started().is_none(), "refused in every form");
+}
+
+#[test]
+fn what_is_refused_in_every_form_is_tried_again_now_and_then() {
+    let mut bench = Bench::with(Limits::default(), vec![addon("dns", "dns", true, 5, None)]);
+    let refuse = || Err(Failure::Refused("a policy".into()));
+    bench.show("dns", "Healthy");
+    let mut tries = Vec::new();
+    for _ in 0..10 {
+        let (whole, at) = bench.next().expect("it is tried again");
+        assert_eq!(written(&whole), &status("Healthy"));
+        tries.push(at.as_secs());
+        bench.finish(&whole, refuse());
+        let headline = bench.started().expect("the headline, at once");
+        bench.finish(&headline, refuse());
+    }
+    assert_eq!(tries, [0, 10, 30, 70, 150, 310, 630, 1230, 1830, 2430]);
+
+    // What changes isn't held back, and what is taken is the end of it.
+    bench.now += SECOND;
+    bench.show("dns", "Degraded");
+    let whole = bench.started().expect("at once");
+    assert_eq!(written(&whole), &status("Degraded"));
+    bench.take(&whole);
+    assert!(bench.next().is_none());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::{
     env, fs,
     future::{Future, ready},
     path::{Path, PathBuf},
-    sync::atomic::AtomicUsize,
+    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicUsize},
     time::Duration,
 };
 
@@ -61,7 +61,7 @@ pub struct Cluster {
     pub(crate) nodes: AtomicUsize,
     pub(crate) users: AtomicUsize,
     // In this order: the programs end before the folder under them goes.
-    processes: Vec<Process>,
+    processes: Mutex<Vec<Process>>,
     folder: Folder,
 }
 
@@ -92,13 +92,13 @@ impl Cluster {
             server,
             nodes: AtomicUsize::new(0),
             users: AtomicUsize::new(0),
-            processes: Vec::new(),
+            processes: Mutex::default(),
             folder,
             programs,
         };
         (options.progress)(&format!("waiting for {} simulated nodes", options.nodes));
         unless_ended(&mut processes, cluster.furnish(options.nodes)).await?;
-        cluster.processes = processes;
+        cluster.processes = Mutex::new(processes);
         Ok(cluster)
     }
 
@@ -175,12 +175,19 @@ impl Cluster {
     /// # Errors
     /// Those of `work`, or how the program ended, with the end of its log.
     pub async fn while_up<T>(&mut self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        unless_ended(&mut self.processes, work).await
+        let processes = self.processes.get_mut().unwrap_or_else(PoisonError::into_inner);
+        unless_ended(processes, work).await
     }
 
     /// The name and pid of each running program.
     pub fn pids(&self) -> impl Iterator<Item = (&'static str, u32)> {
-        self.processes.iter().map(|process| (process.name(), process.id()))
+        let processes = self.processes();
+        let pids: Vec<_> = processes.iter().map(|process| (process.name(), process.id())).collect();
+        pids.into_iter()
+    }
+
+    pub(crate) fn processes(&self) -> MutexGuard<'_, Vec<Process>> {
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -40,18 +40,23 @@
 mod access;
 mod cluster;
 mod compile;
+mod control;
+mod etcd;
 mod flags;
 mod nodes;
 mod pods;
 mod programs;
+mod proxy;
 mod supervise;
 mod user;
 mod wait;
 
 pub use cluster::{Cluster, Options, is_ready};
 pub use compile::go_program;
+pub use control::Paused;
 pub use pods::{FAIL_ANNOTATION, Failure};
 pub use programs::{Program, Programs};
+pub use proxy::{After, Ask, Fault, How, Injected, Proxy, When};
 pub use supervise::Process;
 pub use user::{User, client};
 pub use wait::{Look, TimedOut, eventually, until};

@@ -13,7 +13,7 @@ use std::{
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
 /// The shell becomes the program, so that its pid is the program's; a child of it watches the pipe.
 /// A line on the pipe says that the program has ended already and the pid is nobody's any more.
@@ -57,6 +57,7 @@ fn shell(command: &mut Command) -> Result<(Child, Lifeline)> {
 pub struct Process {
     name: &'static str,
     log: PathBuf,
+    command: Command,
     child: Child,
     lifeline: Lifeline,
 }
@@ -80,7 +81,31 @@ impl Process {
             .stdout(output.try_clone()?)
             .stderr(output);
         let (child, lifeline) = shell(&mut command).with_context(|| format!("can't start {name}"))?;
-        Ok(Self { name, log, child, lifeline })
+        Ok(Self { name, log, command, child, lifeline })
+    }
+
+    /// Kills the program and waits until it is gone.
+    pub(crate) fn kill(&mut self) -> Result<()> {
+        self.child.kill().with_context(|| format!("can't kill {}", self.name))?;
+        self.child.wait()?;
+        self.lifeline.release();
+        Ok(())
+    }
+
+    /// Starts the program again, as it was started first. Its log goes on.
+    pub(crate) fn start_again(&mut self) -> Result<()> {
+        let (child, lifeline) =
+            shell(&mut self.command).with_context(|| format!("can't start {}", self.name))?;
+        (self.child, self.lifeline) = (child, lifeline);
+        Ok(())
+    }
+
+    /// Sends the program a signal: `STOP` or `CONT`.
+    pub(crate) fn signal(&self, signal: &str) -> Result<()> {
+        let id = self.id().to_string();
+        let status = Command::new("sh").args(["-c", r#"kill -s "$0" "$1""#, signal, &id]).status()?;
+        ensure!(status.success(), "can't send {signal} to {}", self.name);
+        Ok(())
     }
 
     /// The program's pid.

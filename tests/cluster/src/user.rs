@@ -15,6 +15,8 @@ use kube::{
 };
 use tokio::{io::AsyncWriteExt as _, process::Command};
 
+use crate::proxy::readdressed;
+
 /// Where the API server is, and how it is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
@@ -58,6 +60,12 @@ impl User {
         );
         write_private(&kubeconfig, &text)?;
         Ok(Self { name, kubeconfig, kubectl })
+    }
+
+    /// The same user, whose requests go to another address, by a kubeconfig of its own.
+    pub(crate) fn through(&self, url: &str, kubeconfig: &Path) -> Result<Self> {
+        write_private(kubeconfig, &readdressed(&self.kubeconfig, url)?)?;
+        Ok(Self { kubeconfig: kubeconfig.to_owned(), ..self.clone() })
     }
 
     /// What the API server calls this user, as in the subject of a role binding.

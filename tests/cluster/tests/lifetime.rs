@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use addons_testbed::{Cluster, Options, eventually, until};
+use addons_testbed::{Cluster, Options, Program, eventually, until};
 use anyhow::{Context as _, Result};
 
 const SOON: Duration = Duration::from_secs(60);
@@ -138,5 +138,37 @@ async fn the_end_of_a_program_is_reported_with_its_log() -> Result<()> {
     let work = async { Ok(until(SOON, "nothing", || async { None::<()> }).await?) };
     let error = cluster.while_up(work).await.unwrap_err().to_string();
     assert!(error.starts_with("etcd ended with "), "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn programs_stand_still_die_and_come_back() -> Result<()> {
+    let cluster = Cluster::start(Options { nodes: 0, ..Default::default() }).await?;
+    let config_map = |name: &str| {
+        format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}, namespace: default}}}}")
+    };
+    let paused = cluster.pause(Program::ApiServer)?;
+    let look = ["get", "configmap", "--request-timeout=1s"];
+    assert!(cluster.kubectl(&look).await.is_err(), "nobody answers");
+    drop(paused);
+    cluster.apply(&config_map("paused")).await?;
+
+    for program in [Program::ApiServer, Program::Etcd] {
+        cluster.kill(program)?;
+        let make = ["create", "configmap", "early", "--request-timeout=2s"];
+        assert!(cluster.kubectl(&make).await.is_err(), "{program:?} is gone");
+        cluster.start_again(program).await?;
+        cluster.apply(&config_map("killed")).await?;
+    }
+    cluster.compact().await?;
+    cluster.defragment().await?;
+    cluster.full(true).await?;
+    let error = cluster.apply(&config_map("full")).await.unwrap_err().to_string();
+    assert!(error.contains("space exceeded"), "{error}");
+    cluster.full(false).await?;
+    cluster.apply(&config_map("full")).await?;
+    let pids: Vec<u32> = cluster.pids().map(|(_, pid)| pid).collect();
+    drop(cluster);
+    assert_eq!(pids.into_iter().find(|&pid| runs(pid)), None);
     Ok(())
 }

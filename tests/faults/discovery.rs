@@ -1,0 +1,115 @@
+//! F7: the API server doesn't say which kinds there are, or says it wrong.
+
+use addons_testbed::{Ask, Fault, When};
+
+use crate::{
+    stage::{Kind, Stage},
+    support::{LONG, serve},
+};
+
+const EMPTY: &str =
+    r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[]}"#;
+
+fn discovery() -> When {
+    When::any().asks(&[Ask::Discovery])
+}
+
+/// Has discovery fail while a kind comes, and lets it see the truth.
+async fn fails(name: &'static str, group: &str, fault: Fault) {
+    let stage = Stage::with_cast(name).await;
+    let recorder = stage.record();
+    let broken = stage.proxy.inject(discovery(), fault);
+    // That it comes has discovery be read.
+    serve(stage.cluster, group, "Cluster", "Comet").await;
+    let comet = format!(
+        "{{apiVersion: {group}/v1, kind: Comet, metadata: {{name: one, labels: {{addons.x-k8s.io/{name}-comet: ''}}}}}}"
+    );
+    stage.cluster.apply(&comet).await.expect("a comet");
+    stage.goes_on(7).await;
+    stage.put(Kind::Widget, "new", "new", Some(true)).await;
+    stage.shows("new", LONG, |status| status["health"] == "Healthy").await;
+    let asked = broken.happened();
+    assert!((1..=30).contains(&asked), "{asked} times");
+    drop(broken);
+    stage.shows("comet", LONG, |status| status["counts"]["total"] == 1).await;
+    stage.agrees(LONG).await;
+    recorder.finish().await.is_undisturbed(name);
+    stage.cluster.kubectl(&["delete", "crd", &format!("comets.{group}")]).await.expect("deleted");
+    stage.lacks("comet", LONG).await;
+}
+
+#[tokio::test]
+async fn f07_discovery_is_unavailable() {
+    fails("f07-down", "down.faults.example", Fault::Status(503, None)).await;
+}
+
+#[tokio::test]
+async fn f07_discovery_is_empty() {
+    fails("f07-empty", "empty.faults.example", Fault::Json(EMPTY.to_owned())).await;
+}
+
+#[tokio::test]
+async fn f07_discovery_is_a_page() {
+    fails("f07-page", "page.faults.example", Fault::Html(200)).await;
+}
+
+#[tokio::test]
+async fn f07_discovery_is_broken_off() {
+    let cut = Fault::Edit(|mut document| {
+        document.truncate(document.len() / 2);
+        document
+    });
+    fails("f07-cut", "cut.faults.example", cut).await;
+}
+
+/// What the API server says of groups whose own server it can't reach: they are stale and empty.
+fn stale(document: String) -> String {
+    let Ok(mut list) = serde_json::from_str::<serde_json::Value>(&document) else { return document };
+    for group in list["items"].as_array_mut().into_iter().flatten() {
+        let name = group["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        for version in group["versions"].as_array_mut().into_iter().flatten() {
+            if name.ends_with("ets.faults.example") {
+                version["freshness"] = "Stale".into();
+                version["resources"] = serde_json::json!([]);
+            }
+        }
+    }
+    list.to_string()
+}
+
+#[tokio::test]
+async fn f07_discovery_is_stale() {
+    fails("f07-stale", "stale.faults.example", Fault::Edit(stale)).await;
+}
+
+#[tokio::test]
+async fn f07_discovery_is_stale_at_the_start() {
+    let mut stage = Stage::with_cast("f07-begin").await;
+    stage.agrees(LONG).await;
+    let stale = stage.proxy.inject(discovery(), Fault::Edit(stale));
+    stage.start().await;
+    let recorder = stage.record();
+    stage.shows("well", LONG, |status| status["health"] == "Unknown").await;
+    stage.shows("ill", LONG, |status| status["health"] == "Unknown" || status["health"] == "Degraded").await;
+    drop(stale);
+    // There is no sign that it is over: it is found out.
+    stage
+        .cluster
+        .kubectl(&["annotate", "crd", "widgets.widgets.faults.example", "--overwrite", "look=again"])
+        .await
+        .expect("a sign");
+    stage.shows("well", LONG, |status| status["health"] == "Healthy").await;
+    stage.agrees(LONG).await;
+    recorder.finish().await.is_honest("f07-begin");
+}
+
+#[tokio::test]
+#[ignore = "no fallback yet for servers without aggregated discovery"]
+async fn f07_discovery_is_of_the_old_form() {
+    let mut stage = Stage::with_cast("f07-old").await;
+    let _old = stage.proxy.inject(discovery(), Fault::Accept("application/json"));
+    stage.start().await;
+    stage.put(Kind::Widget, "new", "new", Some(true)).await;
+    stage.shows("new", LONG, |status| status["health"] == "Healthy").await;
+    stage.agrees(LONG).await;
+}

@@ -1,0 +1,183 @@
+//! What the add-ons were at every moment.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use addons::api::Addon;
+use kube::{Api, Client, ResourceExt, api::ListParams};
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+/// How often it is looked at what HTTP says, and at what stands in the API server.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// An API server that doesn't answer isn't waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Looks at all add-ons until it is told to stop.
+pub struct Recorder {
+    stop: CancellationToken,
+    task: JoinHandle<History>,
+}
+
+/// Every state of every add-on, over HTTP and in the API server.
+#[derive(Debug, Default)]
+pub struct History {
+    served: BTreeMap<String, Vec<Moment>>,
+    stored: BTreeMap<String, Vec<Moment>>,
+    /// The objects by name: one that is deleted and made again has another.
+    uids: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// What was seen from some time on; nothing where the add-on was gone.
+#[derive(Debug)]
+#[expect(dead_code, reason = "what isn't compared is read where a test fails")]
+struct Moment {
+    after: Duration,
+    health: Option<String>,
+    ready: String,
+    observed: String,
+}
+
+impl Recorder {
+    pub fn start(controller: SocketAddr, client: Client) -> Self {
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let task = tokio::spawn(async move {
+            let mut history = History::default();
+            let started = Instant::now();
+            let addons = Api::<Addon>::all(client);
+            while !stopped.is_cancelled() {
+                if let Ok(Ok(served)) = timeout(PATIENCE, served(controller)).await {
+                    note(&mut history.served, served, started);
+                }
+                if let Ok(Ok(list)) = timeout(PATIENCE, addons.list(&ListParams::default())).await {
+                    for addon in &list.items {
+                        history.uids.entry(addon.name_any()).or_default().extend(addon.uid());
+                    }
+                    let stored = list.items.iter().filter_map(|addon| serde_json::to_value(addon).ok());
+                    // An object is there for a moment before its status is.
+                    let stored = stored.filter(|addon| addon["status"].is_object());
+                    note(&mut history.stored, stored.collect(), started);
+                }
+                sleep(LOOK).await;
+            }
+            history
+        });
+        Self { stop, task }
+    }
+
+    pub async fn finish(self) -> History {
+        self.stop.cancel();
+        self.task.await.expect("a history")
+    }
+}
+
+impl History {
+    /// The add-on was there all the time, and its object was the same.
+    pub fn kept(&self, identifier: &str) -> &Self {
+        for moments in self.of(identifier) {
+            assert!(
+                moments.iter().all(|moment| moment.health.is_some()),
+                "{identifier} was gone: {moments:#?}"
+            );
+        }
+        let uids = self.uids.get(identifier).expect("an object");
+        assert_eq!(uids.len(), 1, "{identifier} was made anew");
+        self
+    }
+
+    /// The add-on never had another health than these.
+    pub fn only(&self, identifier: &str, allowed: &[&str]) -> &Self {
+        for moments in self.of(identifier) {
+            let fits =
+                |moment: &Moment| moment.health.as_deref().is_none_or(|health| allowed.contains(&health));
+            assert!(
+                moments.iter().all(fits),
+                "{identifier} was something else than {allowed:?}: {moments:#?}"
+            );
+        }
+        self
+    }
+
+    /// What is usual: `well` and `ill` stayed so, or weren't known, and all was kept.
+    pub fn is_honest(&self, test: &str) -> &Self {
+        for what in ["well", "ill", "other"] {
+            self.kept(&format!("{test}-{what}"));
+        }
+        self.only(&format!("{test}-well"), &["Healthy", "Unknown"]);
+        self.only(&format!("{test}-ill"), &["Degraded", "Unknown"]);
+        self.only(&format!("{test}-other"), &["Healthy", "Unknown"])
+    }
+
+    /// As [`History::is_honest`], and everything stayed known.
+    pub fn is_undisturbed(&self, test: &str) -> &Self {
+        self.is_honest(test);
+        self.only(&format!("{test}-well"), &["Healthy"]);
+        self.only(&format!("{test}-ill"), &["Degraded"]);
+        self.only(&format!("{test}-other"), &["Healthy"])
+    }
+
+    fn of(&self, identifier: &str) -> [&Vec<Moment>; 2] {
+        let missing = |place| format!("{identifier} was never {place}");
+        let served = self.served.get(identifier).unwrap_or_else(|| panic!("{}", missing("served")));
+        let stored = self.stored.get(identifier).unwrap_or_else(|| panic!("{}", missing("stored")));
+        [served, stored]
+    }
+}
+
+fn note(all: &mut BTreeMap<String, Vec<Moment>>, addons: Vec<Value>, started: Instant) {
+    let after = started.elapsed();
+    let mut missing: BTreeSet<String> = all.keys().cloned().collect();
+    for addon in addons {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let conditions = addon["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let observed = conditions.iter().find(|condition| condition["type"] == "Observed");
+        let identifier = text(&addon["spec"]["identifier"]);
+        missing.remove(&identifier);
+        push(
+            all.entry(identifier).or_default(),
+            Moment {
+                after,
+                health: Some(text(&addon["status"]["health"])),
+                ready: text(&addon["status"]["ready"]),
+                observed: observed.map(|observed| text(&observed["status"])).unwrap_or_default(),
+            },
+        );
+    }
+    for identifier in missing {
+        let gone = Moment { after, health: None, ready: String::new(), observed: String::new() };
+        push(all.entry(identifier).or_default(), gone);
+    }
+}
+
+fn push(moments: &mut Vec<Moment>, moment: Moment) {
+    let says = |moment: &Moment| (moment.health.clone(), moment.ready.clone(), moment.observed.clone());
+    if moments.last().is_none_or(|last| says(last) != says(&moment)) {
+        moments.push(moment);
+    }
+}
+
+async fn served(controller: SocketAddr) -> Result<Vec<Value>, std::io::Error> {
+    let mut stream = TcpStream::connect(controller).await?;
+    let request =
+        format!("GET /api/v1alpha1/addons HTTP/1.1\r\nHost: {controller}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
+    let mut list: Value = serde_json::from_str(body)?;
+    match list["items"].take() {
+        Value::Array(items) => Ok(items),
+        other => Err(std::io::Error::other(other.to_string())),
+    }
+}

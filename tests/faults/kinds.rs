@@ -1,0 +1,222 @@
+//! F8, F9, F23: kinds that come, go, change, and are served more than once.
+
+use std::time::{Duration, Instant};
+
+use addons_testbed::{Ask, When, eventually};
+
+use crate::{
+    stage::{Kind, Stage},
+    support::{LONG, condition, crd, established, serve},
+};
+
+/// How soon an object of a kind that is new must be seen.
+const NEW_KIND: Duration = Duration::from_secs(5);
+
+fn object(group: &str, version: &str, kind: &str, scope: &str, identifier: &str) -> String {
+    format!(
+        r#"{{"apiVersion": "{group}/{version}", "kind": "{kind}", "metadata": {{"name": "one", {scope} "labels": {{"addons.x-k8s.io/{identifier}": ""}}}}}}"#
+    )
+}
+
+/// Waits until the API server takes the object.
+async fn applied(stage: &Stage, manifest: &str) {
+    eventually(LONG, "the API server takes the object", || async {
+        stage.cluster.apply(manifest).await.map(drop).map_err(|error| format!("{error:#}"))
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn f08_a_kind_comes_with_objects_and_goes_with_them() {
+    let stage = Stage::with_cast("f08-comes").await;
+    let group = "comes.faults.example";
+    let recorder = stage.record();
+    stage.cluster.apply(&crd(group, "Cluster", "Guest")).await.expect("a CRD");
+    applied(&stage, &object(group, "v1", "Guest", "", "f08-comes-guest")).await;
+    stage.shows("guest", NEW_KIND, |status| status["counts"]["total"] == 1).await;
+    stage.agrees(LONG).await;
+    stage.cluster.kubectl(&["delete", "crd", &format!("guests.{group}")]).await.expect("deleted");
+    stage.lacks("guest", LONG).await;
+    stage.agrees(LONG).await;
+    recorder.finish().await.is_undisturbed("f08-comes");
+    eventually(LONG, "nobody watches it any more", || async {
+        let (_, metrics) = stage.controller().get("/metrics").await?;
+        if metrics.contains(group) { Err(metrics) } else { Ok(()) }
+    })
+    .await;
+    let guests = When::under(&format!("/apis/{group}/"));
+    let asked = stage.proxy.count(&guests);
+    stage.goes_on(3).await;
+    assert_eq!(stage.proxy.count(&guests), asked, "nobody asks any more");
+}
+
+#[tokio::test]
+async fn f08_a_kind_comes_again_with_another_scope() {
+    let stage = Stage::with_cast("f08-scope").await;
+    let group = "scope.faults.example";
+    serve(stage.cluster, group, "Cluster", "Guest").await;
+    applied(&stage, &object(group, "v1", "Guest", "", "f08-scope-guest")).await;
+    stage.shows("guest", LONG, |status| status["components"][0]["namespace"].is_null()).await;
+    stage.cluster.kubectl(&["delete", "crd", &format!("guests.{group}")]).await.expect("deleted");
+    serve(stage.cluster, group, "Namespaced", "Guest").await;
+    // What kubectl remembers of the kind is out of date.
+    let path = format!("/apis/{group}/v1/namespaces/default/guests");
+    let guest = object(group, "v1", "Guest", r#""namespace": "default","#, "f08-scope-guest");
+    eventually(LONG, "the API server takes the object", || async {
+        let made =
+            stage.cluster.admin().kubectl_with_input(&["create", "--raw", &path, "-f", "-"], &guest).await;
+        made.map(drop).map_err(|error| format!("{error:#}"))
+    })
+    .await;
+    stage.shows("guest", LONG, |status| status["components"][0]["namespace"] == "default").await;
+    stage.agrees(LONG).await;
+    stage.cluster.kubectl(&["delete", "crd", &format!("guests.{group}")]).await.expect("deleted");
+    stage.lacks("guest", LONG).await;
+}
+
+/// A CRD of two versions, the newer of which is stored, and converted by nobody or by a dead webhook.
+fn two_versions(group: &str, webhook: bool) -> String {
+    let one = crd(group, "Cluster", "Guest");
+    let (head, version) = one.split_once("  versions:\n").expect("versions");
+    let newer = version.replace("name: v1", "name: v2");
+    let older = version.replace("storage: true", "storage: false");
+    let (older, newer) = if webhook {
+        // What is stored is of the old version, and asked for is the new.
+        (version.to_owned(), newer.replace("storage: true", "storage: false"))
+    } else {
+        (older, newer)
+    };
+    let conversion = if webhook {
+        "  conversion:
+    strategy: Webhook
+    webhook:
+      conversionReviewVersions: [v1]
+      clientConfig: {url: 'https://127.0.0.1:9/convert'}
+"
+    } else {
+        ""
+    };
+    format!("{head}{conversion}  versions:\n{newer}{older}")
+}
+
+#[tokio::test]
+async fn f08_the_stored_version_of_a_kind_changes() {
+    let stage = Stage::with_cast("f08-stored").await;
+    let group = "stored.faults.example";
+    serve(stage.cluster, group, "Cluster", "Guest").await;
+    applied(&stage, &object(group, "v1", "Guest", "", "f08-stored-guest")).await;
+    stage.shows("guest", LONG, |status| status["components"][0]["version"] == "v1").await;
+    let recorder = stage.record();
+    stage.cluster.apply(&two_versions(group, false)).await.expect("a CRD");
+    stage.shows("guest", LONG, |status| status["components"][0]["version"] == "v2").await;
+    stage.agrees(LONG).await;
+    recorder.finish().await.is_undisturbed("f08-stored").kept("f08-stored-guest");
+    stage.cluster.kubectl(&["delete", "crd", &format!("guests.{group}")]).await.expect("deleted");
+    stage.lacks("guest", LONG).await;
+}
+
+#[tokio::test]
+#[ignore = "long: make test-faults"]
+async fn f08_a_hundred_kinds_come_at_once_and_go() {
+    let stage = Stage::with_cast("f08-burst").await;
+    let recorder = stage.record();
+    let discovery = When::any().asks(&[Ask::Discovery]);
+    let before = stage.proxy.count(&discovery);
+    let all: Vec<String> =
+        (0..100).map(|n| crd("burst.faults.example", "Cluster", &format!("Burst{n}"))).collect();
+    stage.cluster.apply(&all.join("---\n")).await.expect("CRDs");
+    established(stage.cluster, "burst99s.burst.faults.example").await;
+    let one = |n: usize| object("burst.faults.example", "v1", &format!("Burst{n}"), "", "f08-burst-all");
+    let objects: Vec<String> = (0..100).map(one).collect();
+    applied(&stage, &objects.join("\n---\n")).await;
+    stage.shows("all", LONG, |status| status["counts"]["total"] == 100).await;
+    let asked = stage.proxy.count(&discovery) - before;
+    assert!(asked < 100, "discovery was read {asked} times");
+    stage.others_are_on_time().await;
+    stage.agrees(LONG).await;
+    stage.cluster.apply(&all[..1].join("")).await.expect("CRDs");
+    let names: Vec<String> = (0..100).map(|n| format!("burst{n}s.burst.faults.example")).collect();
+    let mut arguments = vec!["delete", "crd"];
+    arguments.extend(names.iter().map(String::as_str));
+    stage.cluster.kubectl(&arguments).await.expect("deleted");
+    stage.lacks("all", LONG).await;
+    stage.agrees(LONG).await;
+    recorder.finish().await.is_undisturbed("f08-burst");
+}
+
+#[tokio::test]
+async fn f09_a_conversion_webhook_dies() {
+    let stage = Stage::with_cast("f09-webhook").await;
+    let group = "webhook.faults.example";
+    serve(stage.cluster, group, "Cluster", "Guest").await;
+    applied(&stage, &object(group, "v1", "Guest", "", "f09-webhook-guest")).await;
+    stage.shows("guest", LONG, |status| status["counts"]["total"] == 1).await;
+    stage.others_are_on_time().await;
+    let recorder = stage.record();
+    stage.cluster.apply(&two_versions(group, true)).await.expect("a CRD");
+    let status = stage.shows("guest", LONG, |status| status["health"] == "Unknown").await;
+    assert_eq!(condition(&status, "Observed")["status"], "False", "{status}");
+    assert_eq!(status["counts"]["total"], 1, "{status}");
+    stage.others_are_on_time().await;
+    stage.cluster.apply(&crd(group, "Cluster", "Guest")).await.expect("a CRD");
+    stage.shows("guest", LONG, |status| status["health"] != "Unknown").await;
+    stage.agrees(LONG).await;
+    recorder.finish().await.is_undisturbed("f09-webhook").kept("f09-webhook-guest");
+    stage.cluster.kubectl(&["delete", "crd", &format!("guests.{group}")]).await.expect("deleted");
+    stage.lacks("guest", LONG).await;
+}
+
+#[tokio::test]
+async fn f23_what_is_served_twice_counts_once() {
+    let stage = Stage::with_cast("f23-twice").await;
+    let (a, b) = ("twins-a.faults.example", "twins-b.faults.example");
+    serve(stage.cluster, a, "Cluster", "Twin").await;
+    serve(stage.cluster, b, "Namespaced", "Twin").await;
+    applied(&stage, &object(a, "v1", "Twin", "", "f23-twice-twins")).await;
+    applied(&stage, &object(b, "v1", "Twin", r#""namespace": "default","#, "f23-twice-twins")).await;
+    stage.shows("twins", LONG, |status| status["counts"]["total"] == 2).await;
+    let labels = "labels: {addons.x-k8s.io/f23-twice-scaled: '', faults: made}";
+    let scaled = format!(
+        "apiVersion: autoscaling/v1
+kind: HorizontalPodAutoscaler
+metadata: {{name: f23, namespace: default, {labels}}}
+spec: {{maxReplicas: 3, scaleTargetRef: {{apiVersion: apps/v1, kind: Deployment, name: f23}}}}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: f23, namespace: default, {labels}}}
+spec: {{defaultBackend: {{service: {{name: f23, port: {{number: 80}}}}}}}}
+"
+    );
+    applied(&stage, &scaled).await;
+    let status = stage.shows("scaled", LONG, |status| status["counts"]["total"] == 2).await;
+    assert_eq!(status["components"].as_array().map(Vec::len), Some(2), "{status}");
+    stage.cluster.kubectl(&["delete", "hpa,ingress", "-n", "default", "f23"]).await.expect("deleted");
+    stage.lacks("scaled", LONG).await;
+    stage.agrees(LONG).await;
+    for group in [a, b] {
+        stage.cluster.kubectl(&["delete", "crd", &format!("twins.{group}")]).await.expect("deleted");
+    }
+    stage.lacks("twins", LONG).await;
+}
+
+#[tokio::test]
+async fn f23_what_is_made_again_counts_once() {
+    let stage = Stage::with_cast("f23-again").await;
+    let uid = |status: &serde_json::Value| status["components"][0]["uid"].as_str().map(str::to_owned);
+    let first = stage.shows("well", LONG, |status| status["ready"] == "1/1").await;
+    let recorder = stage.record();
+    let started = Instant::now();
+    for _ in 0..5 {
+        stage.delete(Kind::Widget, "well").await;
+        stage.put(Kind::Widget, "well", "well", Some(true)).await;
+    }
+    eprintln!("made anew five times in {:?}", started.elapsed());
+    let last =
+        stage.shows("well", LONG, |status| status["ready"] == "1/1" && uid(status) != uid(&first)).await;
+    assert_eq!(last["counts"]["total"], 1, "{last}");
+    stage.agrees(LONG).await;
+    let history = recorder.finish().await;
+    // The object may be seen before its status is.
+    history.kept(&stage.id("well")).only(&stage.id("well"), &["Healthy", "Progressing"]);
+}

@@ -1,0 +1,71 @@
+//! Kinds that come and go leave nothing behind.
+
+use addons_testbed::eventually;
+
+use crate::{
+    process::Controller,
+    stage::Stage,
+    support::{LONG, crd},
+};
+
+const GROUP: &str = "leak.faults.example";
+
+/// Kinds that come and go together.
+const TOGETHER: usize = 10;
+
+/// Has kinds come, each with an object, and go, so many in all.
+async fn come_and_go(stage: &Stage, controller: &Controller, kinds: usize) {
+    let names: Vec<String> = (0..TOGETHER).map(|n| format!("Leak{n}")).collect();
+    let crds: Vec<String> = names.iter().map(|name| crd(GROUP, "Cluster", name)).collect();
+    let object = |name: &String| {
+        format!(
+            "{{apiVersion: {GROUP}/v1, kind: {name}, metadata: {{name: one, labels: {{addons.x-k8s.io/leak: ''}}}}}}"
+        )
+    };
+    let objects: Vec<String> = names.iter().map(object).collect();
+    let resources: Vec<String> =
+        names.iter().map(|name| format!("{}s.{GROUP}", name.to_lowercase())).collect();
+    let mut delete = vec!["delete", "crd"];
+    delete.extend(resources.iter().map(String::as_str));
+    for _ in 0..kinds / TOGETHER {
+        stage.cluster.apply(&crds.join("---\n")).await.expect("CRDs");
+        eventually(LONG, "the API server takes the objects", || async {
+            let made = stage.cluster.apply(&objects.join("\n---\n")).await;
+            made.map(drop).map_err(|error| format!("{error:#}"))
+        })
+        .await;
+        controller.shows("leak", |status| status["counts"]["total"] == TOGETHER).await;
+        stage.cluster.kubectl(&delete).await.expect("deleted");
+    }
+    eventually(LONG, "nothing is left of the kinds", || async {
+        let metrics = controller.get("/metrics").await?;
+        let left: Vec<&str> = metrics.lines().filter(|line| line.contains("leak")).collect();
+        if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
+    })
+    .await;
+}
+
+#[tokio::test]
+#[ignore = "long: make test-faults"]
+async fn a_kind_that_comes_and_goes_three_hundred_times_leaves_nothing() {
+    let stage = Stage::without_controller("leak").await;
+    let controller = Controller::start(stage.user().kubeconfig());
+    eventually(LONG, "it is ready", || controller.get("/readyz")).await;
+    // What is made once and kept isn't lost.
+    come_and_go(&stage, &controller, 50).await;
+    let (files, connections) = (controller.files(), stage.proxy.connections());
+    let memory = controller.memory("VmRSS");
+    come_and_go(&stage, &controller, 250).await;
+    eventually(LONG, "its sockets are closed", || async {
+        let now = (controller.files(), stage.proxy.connections());
+        if now.0 <= files + 3 && now.1 <= connections + 3 {
+            Ok(())
+        } else {
+            Err(format!("{now:?}, and {files} and {connections} before"))
+        }
+    })
+    .await;
+    let now = controller.memory("VmRSS");
+    eprintln!("{memory} KiB before, {now} KiB after; {files} files");
+    assert!(now < memory + (4 << 10), "{memory} KiB before, {now} KiB after");
+}

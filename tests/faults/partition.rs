@@ -1,0 +1,158 @@
+//! F11, F13: what is between the controller and the API server is broken, slow or overloaded.
+
+use std::time::{Duration, Instant};
+
+use addons_testbed::{Ask, Fault, Injected, When, eventually};
+
+use crate::{
+    stage::{Kind, Stage, WIDGETS, happened, lasts},
+    support::LONG,
+};
+
+fn widgets() -> When {
+    When::under(WIDGETS)
+}
+
+/// Changes things behind the back of the controller, lets the fault end, and waits for the truth.
+async fn catches_up(stage: &Stage, fault: Injected) {
+    stage.put(Kind::Widget, "new", "new", Some(false)).await;
+    stage.delete(Kind::Widget, "gone").await;
+    drop(fault);
+    stage.shows("new", LONG, |status| status["health"] == "Degraded").await;
+    stage.lacks("gone", LONG).await;
+    stage.agrees(LONG).await;
+}
+
+async fn with_gone(name: &'static str) -> Stage {
+    let stage = Stage::with_cast(name).await;
+    stage.put(Kind::Widget, "gone", "gone", Some(true)).await;
+    stage.shows("gone", LONG, |status| status["health"] == "Healthy").await;
+    stage
+}
+
+#[tokio::test]
+async fn f11_a_server_that_is_busy_is_left_alone_for_as_long_as_it_asks() {
+    let stage = with_gone("f11-busy").await;
+    let recorder = stage.record();
+    let busy = stage.proxy.inject(widgets(), Fault::Status(429, Some(3)));
+    stage.break_watches(widgets(), 1).await;
+    let before = stage.proxy.count(&widgets());
+    stage.goes_on(8).await;
+    let asked = stage.proxy.count(&widgets()) - before;
+    assert!(asked <= 4, "{asked} requests in 8 s");
+    catches_up(&stage, busy).await;
+    recorder.finish().await.is_undisturbed("f11-busy");
+}
+
+#[tokio::test]
+async fn f11_every_kind_of_failure_in_turn() {
+    let stage = with_gone("f11-mix").await;
+    let recorder = stage.record();
+    let rounds = [Fault::Status(500, None), Fault::Html(502), Fault::Status(503, Some(1)), Fault::Html(504)];
+    let broken = stage.proxy.inject_times(20, When::any().watches(), Fault::Reset);
+    happened(&broken, 20).await;
+    let before = stage.proxy.count(&When::any());
+    for fault in &rounds[..3] {
+        let _fault = stage.proxy.inject(When::any(), fault.clone());
+        lasts(2).await;
+    }
+    let last = stage.proxy.inject(When::any(), rounds[3].clone());
+    lasts(2).await;
+    let asked = stage.proxy.count(&When::any()) - before;
+    assert!(asked < 20 * 8, "{asked} requests in 8 s for 20 watches");
+    catches_up(&stage, last).await;
+    recorder.finish().await.is_undisturbed("f11-mix");
+}
+
+#[tokio::test]
+#[ignore = "long: make test-faults"]
+async fn f11_every_answer_takes_twenty_five_seconds_to_begin() {
+    let mut stage = with_gone("f11-delay").await;
+    let recorder = stage.record();
+    let slow = stage.proxy.inject(When::any(), Fault::Delay(Duration::from_secs(25)));
+    stage.begin();
+    let recorder_of_new = stage.record();
+    // Discovery is two requests, and then there are the lists.
+    eventually(Duration::from_secs(150), "it is ready", || async {
+        match stage.controller().get("/readyz").await? {
+            (200, _) => Ok(()),
+            (_, body) => Err(body),
+        }
+    })
+    .await;
+    stage.shows("well", LONG, |status| status["health"] == "Healthy").await;
+    catches_up(&stage, slow).await;
+    drop(recorder.finish().await);
+    recorder_of_new.finish().await.is_honest("f11-delay");
+}
+
+#[tokio::test]
+async fn f13_every_connection_is_reset_for_a_while() {
+    let stage = with_gone("f13-reset").await;
+    let recorder = stage.record();
+    let before = stage.proxy.count(&When::any());
+    let reset = stage.proxy.inject(When::any(), Fault::Reset);
+    lasts(6).await;
+    let asked = stage.proxy.count(&When::any()) - before;
+    let kinds = stage.proxy.count(&When::any().asks(&[Ask::StreamingList]));
+    assert!(asked < kinds * 6, "{asked} requests of {kinds} kinds in 6 s");
+    catches_up(&stage, reset).await;
+    recorder.finish().await.is_undisturbed("f13-reset");
+}
+
+#[tokio::test]
+async fn f13_nothing_gets_through_for_a_while() {
+    let stage = with_gone("f13-hole").await;
+    let recorder = stage.record();
+    let hole = stage.proxy.inject(When::any(), Fault::Stall);
+    lasts(10).await;
+    catches_up(&stage, hole).await;
+    recorder.finish().await.is_undisturbed("f13-hole");
+}
+
+#[tokio::test]
+#[ignore = "long: make test-faults"]
+async fn f13_that_nothing_gets_through_is_said_within_two_minutes() {
+    let stage = with_gone("f13-long").await;
+    let recorder = stage.record();
+    let started = Instant::now();
+    let hole = stage.proxy.inject(When::any(), Fault::Stall);
+    eventually(Duration::from_secs(240), "it is said that widgets aren't seen", || stage.gap("widgets"))
+        .await;
+    let said = started.elapsed();
+    catches_up(&stage, hole).await;
+    recorder.finish().await.is_honest("f13-long");
+    assert!(said < Duration::from_secs(120), "it was said after {said:?}");
+}
+
+#[tokio::test]
+#[ignore = "long: make test-faults"]
+async fn f13_a_watch_that_died_unheard_is_found_out_within_two_minutes() {
+    let stage = with_gone("f13-half").await;
+    let recorder = stage.record();
+    // Only what is open already: it is as if the other side had forgotten the connection.
+    let dead = stage.proxy.inject(widgets().asks(&[Ask::StreamingList]), Fault::Stall);
+    happened(&dead, 1).await;
+    stage.delete(Kind::Widget, "gone").await;
+    let started = Instant::now();
+    stage.others_are_on_time().await;
+    stage.lacks("gone", Duration::from_secs(240)).await;
+    let found = started.elapsed();
+    drop(dead);
+    stage.agrees(LONG).await;
+    recorder.finish().await.is_undisturbed("f13-half");
+    assert!(found < Duration::from_secs(120), "it was found out after {found:?}");
+}
+
+#[tokio::test]
+#[ignore = "long: make test-faults"]
+async fn f13_a_gateway_cuts_every_connection_after_a_minute() {
+    let stage = with_gone("f13-gateway").await;
+    let recorder = stage.record();
+    let lists = stage.proxy.count(&When::any().lists());
+    let gateway = stage.proxy.inject(When::any().watches(), Fault::End(Duration::from_secs(60)));
+    stage.goes_on(130).await;
+    assert_eq!(stage.proxy.count(&When::any().lists()), lists, "nothing was listed anew");
+    catches_up(&stage, gateway).await;
+    recorder.finish().await.is_undisturbed("f13-gateway");
+}

@@ -1,0 +1,90 @@
+//! The controller as a process of its own, and what the system says of it.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use addons_testbed::eventually;
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::support::LONG;
+
+/// A running `addon-controller`. It is ended when it is dropped.
+pub struct Controller {
+    child: Child,
+    address: String,
+}
+
+impl Controller {
+    pub fn start(kubeconfig: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_addon-controller"))
+            .args([
+                "--listen",
+                "127.0.0.1:0",
+                "--removal-grace",
+                "1s",
+                "--log",
+                "warn,addons::controller=info",
+            ])
+            .arg("--kubeconfig")
+            .arg(kubeconfig)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a controller");
+        let mut lines = BufReader::new(child.stderr.take().expect("a log")).lines().map_while(Result::ok);
+        let address =
+            lines.find_map(|line| Some(line.split_once("http://")?.1.trim_end_matches('/').to_owned()));
+        let address = address.expect("it listens");
+        // It never waits for a reader.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address }
+    }
+
+    /// A line of `/proc/PID/status` in KiB: `VmHWM` for the peak, `VmRSS` for now.
+    pub fn memory(&self, line: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':')).expect(line);
+        value.trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+
+    /// How many files and sockets it has open.
+    pub fn files(&self) -> usize {
+        fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("it runs").count()
+    }
+
+    pub async fn get(&self, path: &str) -> Result<String, String> {
+        let mut stream = TcpStream::connect(&self.address).await.map_err(|error| error.to_string())?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
+        stream.write_all(request.as_bytes()).await.map_err(|error| error.to_string())?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.map_err(|error| error.to_string())?;
+        let (head, body) = answer.split_once("\r\n\r\n").ok_or("no head")?;
+        if head.starts_with("HTTP/1.1 200") { Ok(body.to_owned()) } else { Err(head.to_owned()) }
+    }
+
+    /// Waits until it shows an add-on whose status is so.
+    pub async fn shows(&self, identifier: &str, holds: impl Fn(&Value) -> bool) {
+        eventually(LONG, &format!("{identifier} is as it should be"), || async {
+            let addon = self.get(&format!("/api/v1alpha1/addons/{identifier}")).await?;
+            let mut addon: Value = serde_json::from_str(&addon).map_err(|error| error.to_string())?;
+            let status = addon["status"].take();
+            if holds(&status) { Ok(()) } else { Err(status.to_string()) }
+        })
+        .await;
+    }
+}
+
+impl Drop for Controller {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
