@@ -104,7 +104,7 @@ async fn f07_discovery_is_stale_at_the_start() {
 }
 
 #[tokio::test]
-#[ignore = "no fallback yet for servers without aggregated discovery"]
+#[ignore = "long: make test-faults"]
 async fn f07_discovery_is_of_the_old_form() {
     let mut stage = Stage::with_cast("f07-old").await;
     let _old = stage.proxy.inject(discovery(), Fault::Accept("application/json"));
