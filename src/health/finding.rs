@@ -116,6 +116,16 @@ impl Finding {
         self
     }
 
+    /// What is well is so until `end`, where that is told, and Degraded from then on.
+    #[must_use]
+    pub(super) fn until(mut self, end: Option<Timestamp>) -> Self {
+        if let (Health::Healthy, Some(end), Next::Stays) = (self.health, end, &self.next) {
+            let expired = Self::degraded("Expired").message(format!("since {end}")).since(Some(end));
+            self.next = Next::Turns(end, Box::new(expired));
+        }
+        self
+    }
+
     /// Becomes Degraded after [`GRACE`] from `base` on, with the same words: a young object is
     /// given that long, an old one isn't.
     #[must_use]

@@ -23,7 +23,7 @@ mod subject;
 mod testing;
 
 use arc_swap::ArcSwap;
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use finding::Finding;
 use subject::Subject;
@@ -63,7 +63,7 @@ pub fn judge(object: &Object, rules: &Rules) -> Judgement {
 pub fn judge_by(object: &Object, rules: &KindRules) -> Judgement {
     let readings = conditions::read(object.status.get("conditions"));
     let subject = Subject { object, conditions: &readings, dialect: rules.dialect() };
-    let (finding, rule) = rules.decide(subject);
+    let (finding, rule) = decide(subject, rules);
     let superseded = finding.superseded;
     let facts = rules.facts(subject);
     Judgement {
@@ -77,6 +77,13 @@ pub fn judge_by(object: &Object, rules: &KindRules) -> Judgement {
 /// Only how the object is: [`judge_by`] without copies of its conditions and without facts.
 pub fn verdict_by(object: &Object, rules: &KindRules) -> Timeline {
     let readings = conditions::read(object.status.get("conditions"));
-    let (finding, rule) = rules.decide(Subject { object, conditions: &readings, dialect: rules.dialect() });
+    let (finding, rule) = decide(Subject { object, conditions: &readings, dialect: rules.dialect() }, rules);
     finding.into_timeline(rule)
+}
+
+/// What the stages say. A certificate is well until it ends, whatever its controller wrote last: that it
+/// isn't renewed may mean that there is no controller any more.
+fn decide(subject: Subject, rules: &KindRules) -> (Finding, Cow<'static, str>) {
+    let (finding, rule) = rules.decide(subject);
+    (finding.until(subject.time("notAfter")), rule)
 }

@@ -248,6 +248,22 @@ fn a_good_word_hides_no_outage() {
 }
 
 #[test]
+fn a_certificate_is_well_until_it_ends() {
+    let ready = "conditions: [{type: Ready, status: 'True'}]";
+    widgets(&[
+        (
+            &format!("{{status: {{notAfter: '2025-03-01T10:00:00Z', {ready}}}}}"),
+            "Healthy Ready -> 2025-03-01T10:00:00Z Degraded Expired: since 2025-03-01T10:00:00Z",
+        ),
+        (&format!("{{status: {{notAfter: soon, {ready}}}}}"), "Healthy Ready"),
+        (
+            "{status: {notAfter: '2025-03-01T10:00:00Z', conditions: [{type: Ready, status: 'False', reason: Failed}]}}",
+            "Degraded Failed",
+        ),
+    ]);
+}
+
+#[test]
 fn what_runs_to_an_end_may_take_its_time() {
     for (end, runs) in [("Complete", "Running"), ("Completed", "Active"), ("Succeeded", "Running")] {
         let object = format!(
