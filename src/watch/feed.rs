@@ -13,7 +13,7 @@ use thiserror::Error;
 use super::lines::Lines;
 use crate::{
     metrics::{WatchErrorCode, WatchMetrics},
-    model::{Kind, StatusReporting, text},
+    model::{Kind, text},
 };
 
 /// How long the API server may take to begin an answer. The first list of a kind that nobody
@@ -282,9 +282,9 @@ impl Feed {
     /// A kind without a status is judged by its metadata alone, and nothing else is asked for: no
     /// data of a `ConfigMap` or `Secret` enters the process.
     fn accept(&self, list: bool) -> &'static str {
-        match (self.kind.status, list) {
-            (StatusReporting::No, false) => METADATA,
-            (StatusReporting::No, true) => METADATA_LIST,
+        match (self.kind.is_read_by_metadata(), list) {
+            (true, false) => METADATA,
+            (true, true) => METADATA_LIST,
             _ => "application/json",
         }
     }

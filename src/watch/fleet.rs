@@ -20,8 +20,8 @@ use super::{
 use crate::{
     api::LabelPrefix,
     discover::{Catalogue, ResourceName, Selection, discover},
-    metrics::Metrics,
-    model::{Kind, StatusReporting},
+    metrics::{Discovery, Metrics},
+    model::{Kind, StatusReporting, Timestamp},
     summary::WatchState,
 };
 
@@ -128,11 +128,19 @@ impl Fleet {
                             if !self.missing.is_empty() {
                                 due.push(now + CONFIRMATION);
                             }
+                            self.metrics.discovered(Discovery {
+                                read: Some(Timestamp::now()),
+                                stale: catalogue.stale.iter().cloned().collect(),
+                                excluded: catalogue.excluded.values().cloned().collect(),
+                                marker: None,
+                                error: None,
+                            });
                             discovered.send_replace(Some(Arc::new(catalogue.clone())));
                             self.reconcile(catalogue, &cancel).await;
                         }
                         Some(Err(error)) => {
                             let said = error.to_string();
+                            self.metrics.undiscovered(&said);
                             if complaint.as_ref() != Some(&said) {
                                 tracing::warn!(%error, "what was known of the API server's kinds is kept");
                                 complaint = Some(said);
