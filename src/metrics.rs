@@ -2,19 +2,26 @@
 //!
 //! Every label is bounded: by the kinds that are watched right now, or by an enumeration here.
 
+mod discovery;
+
 use std::{
     collections::BTreeMap,
     fmt::{self, Write},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
 };
 
+use arc_swap::ArcSwap;
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeLabelValue, LabelValueEncoder, MetricEncoder, NoLabelSet},
     metrics::{MetricType, counter::Counter, gauge::Gauge},
 };
 
-use crate::model::Kind;
+pub use self::discovery::Discovery;
+use crate::model::{Kind, Timestamp};
 
 /// The counters of a whole process. Clones count together.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +33,8 @@ struct Counts {
     watch_events: Counter,
     status_writes: [Counter; WriteResult::ALL.len()],
     rules: [Gauge; RuleState::ALL.len()],
+    discovery: ArcSwap<Discovery>,
+    discovery_errors: Counter,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,10 +46,29 @@ struct Resource {
 /// The counters of one watched kind. They are shown for as long as somebody holds them.
 #[derive(Debug, Default)]
 pub struct WatchMetrics {
-    events: Counter,
+    /// Of all kinds.
+    all_events: Counter,
+    events: AtomicU64,
+    /// Milliseconds since 1970; 0 before anything was.
+    heard: AtomicI64,
     relists: Counter,
     drift: Counter,
     errors: Mutex<BTreeMap<WatchErrorCode, u64>>,
+}
+
+/// What was counted of one kind so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WatchCounts {
+    /// Changes that its watch delivered, wanted or not.
+    pub events: u64,
+    /// Lists that had to be made again after the first one.
+    pub relists: u64,
+    /// Objects that were otherwise than the watch had told.
+    pub drift: u64,
+    /// Failed lists and watches by what they failed with.
+    pub errors: BTreeMap<WatchErrorCode, u64>,
+    /// When a whole list, an event or a bookmark came last.
+    pub heard: Option<Timestamp>,
 }
 
 /// What a watch failed with.
@@ -93,14 +121,21 @@ impl Metrics {
         if let Some(watch) = watches.get(&resource).and_then(Weak::upgrade) {
             return watch;
         }
-        let watch = Arc::new(WatchMetrics {
-            events: self.0.watch_events.clone(),
-            relists: Counter::default(),
-            drift: Counter::default(),
-            errors: Mutex::default(),
-        });
+        let watch =
+            Arc::new(WatchMetrics { all_events: self.0.watch_events.clone(), ..WatchMetrics::default() });
         watches.insert(resource, Arc::downgrade(&watch));
         watch
+    }
+
+    /// The counts of every kind that is watched, by group and resource.
+    pub fn watches(&self) -> BTreeMap<(String, String), WatchCounts> {
+        let held = self.held();
+        held.into_iter().map(|(name, watch)| ((name.group, name.plural), watch.counts())).collect()
+    }
+
+    fn held(&self) -> Vec<(Resource, Arc<WatchMetrics>)> {
+        let watches = lock(&self.0.watches);
+        watches.iter().filter_map(|(resource, watch)| Some((resource.clone(), watch.upgrade()?))).collect()
     }
 
     /// Counts one write of an `Addon` or of its status.
@@ -119,7 +154,25 @@ impl Metrics {
 impl WatchMetrics {
     /// Counts changes that a watch delivered, wanted or not.
     pub fn events(&self, count: u64) {
-        self.events.inc_by(count);
+        self.all_events.inc_by(count);
+        self.events.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Notes that a whole list, an event or a bookmark came.
+    pub fn heard(&self) {
+        self.heard.store(Timestamp::now().as_millisecond(), Ordering::Relaxed);
+    }
+
+    /// What was counted so far.
+    pub fn counts(&self) -> WatchCounts {
+        let heard = self.heard.load(Ordering::Relaxed);
+        WatchCounts {
+            events: self.events.load(Ordering::Relaxed),
+            relists: self.relists.get(),
+            drift: self.drift.get(),
+            errors: lock(&self.errors).clone(),
+            heard: Timestamp::from_millisecond(heard).ok().filter(|_| heard != 0),
+        }
     }
 
     /// Counts a list that had to be made again after the first one.
@@ -196,11 +249,7 @@ impl WriteResult {
 
 impl Collector for Metrics {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let watches: Vec<_> = lock(&self.0.watches)
-            .iter()
-            .filter_map(|(resource, watch)| Some((resource.clone(), watch.upgrade()?)))
-            .collect();
-
+        let watches = self.held();
         let help = "Failed lists and watches of a kind, by HTTP status or other cause.";
         let mut errors = counter(&mut encoder, "addons_controller_watch_errors", help)?;
         for (resource, watch) in &watches {
@@ -220,6 +269,14 @@ impl Collector for Metrics {
         for (resource, watch) in &watches {
             add(&mut drift, &resource.labels(), watch.drift.get())?;
         }
+        let help = "When a whole list, an event or a bookmark of a kind came last.";
+        let name = "addons_controller_watch_heard_timestamp_seconds";
+        let mut heard = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (resource, watch) in &watches {
+            if let Some(at) = watch.counts().heard {
+                heard.encode_family(&resource.labels())?.encode_gauge(&at.as_second())?;
+            }
+        }
         let help = "Changes that the watches of all kinds delivered.";
         counter(&mut encoder, "addons_controller_watch_events", help)?
             .encode_counter::<NoLabelSet, _, u64>(&self.0.watch_events.get(), None)?;
@@ -237,7 +294,7 @@ impl Collector for Metrics {
             let labels = [("state", Label(state.as_str()))];
             rules.encode_family(&labels)?.encode_gauge(&count.get())?;
         }
-        Ok(())
+        discovery::encode(&mut encoder, &self.discovery(), self.0.discovery_errors.get())
     }
 }
 
@@ -330,6 +387,11 @@ mod tests {
         assert!(text.contains(&format!("addons_controller_relists_total{{{labels}}} 2\n")), "{text}");
         assert!(text.contains(&format!("watch_errors_total{{{labels},code=\"410\"}} 1\n")), "{text}");
         assert!(text.contains(&format!("watch_errors_total{{{labels},code=\"other\"}} 1\n")), "{text}");
+
+        held.heard();
+        let counts = &metrics.watches()[&("apps".to_owned(), "deployments".to_owned())];
+        assert_eq!((counts.events, counts.relists, counts.errors.len()), (5, 2, 2));
+        assert!(counts.heard.is_some(), "{counts:?}");
 
         drop((held, again));
         let text = scrape(&metrics);

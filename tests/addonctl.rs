@@ -240,6 +240,38 @@ fn kubeconfig(folder: &Path, port: u16) -> String {
 }
 
 #[test]
+fn a_doctor_without_a_server_says_so_once_and_takes_no_nonsense() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let config = kubeconfig(folder.path(), listener.local_addr().expect("an address").port());
+    drop(listener);
+    let doctor = ["doctor", "--kubeconfig", &config, "--request-timeout", "2s"];
+    let output = addonctl(&doctor, "");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(said.starts_with("FAIL  server") && said.ends_with("0 ok, 0 to look at, 1 failed\n"), "{said}");
+    let json = addonctl(&[&doctor[..], &["-o", "json"]].concat(), "");
+    assert_eq!(json.status.code(), Some(1));
+    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!((&json["fail"], &json["checks"][0]["check"]), (&1.into(), &"server".into()), "{json}");
+
+    for nonsense in [
+        &["--marker-label", "addons.x-k8s.io/marked"][..],
+        &["--marker-label", "a b"],
+        &["--controller", "127.0.0.1:8080"],
+        &["-n", "a/b"],
+        &["-o", "yaml"],
+        &["ingress"],
+    ] {
+        let output = addonctl(&[&["doctor"][..], nonsense].concat(), "");
+        assert_eq!(output.status.code(), Some(2), "{nonsense:?}");
+        assert!(!stderr(&output).is_empty() && output.stdout.is_empty(), "{nonsense:?}");
+    }
+    let missing = addonctl(&["doctor", "--kubeconfig", "/nonexistent/config"], "");
+    assert_eq!((missing.status.code(), stderr(&missing).lines().count()), (Some(1), 2));
+}
+
+#[test]
 fn a_dead_server_is_one_line_and_a_hint() {
     let folder = tempfile::tempdir().expect("a folder");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

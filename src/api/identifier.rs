@@ -105,7 +105,7 @@ impl FromStr for LabelPrefix {
 }
 
 /// The rule of Kubernetes for the name part of a label key.
-fn is_label_name(raw: &str) -> bool {
+pub(super) fn is_label_name(raw: &str) -> bool {
     let inner = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     let bytes = raw.as_bytes();
     bytes.len() <= IDENTIFIER_BYTES

@@ -4,6 +4,7 @@ mod addon;
 pub mod bounds;
 mod crd;
 mod identifier;
+mod marker;
 mod name;
 mod status_rule;
 
@@ -13,6 +14,7 @@ pub use addon::{
 };
 pub use crd::{crd, status_rule_crd};
 pub use identifier::{Identifier, LabelPrefix, PrefixError};
+pub use marker::{MarkerError, MarkerLabel};
 pub use name::{identifier_of_name, object_name};
 pub use status_rule::{
     CauseRule, Combine, ConditionRoles, CountBy, FactRule, Items, KindMatch, OneOrMany, PhaseTable, Quorum,

@@ -342,6 +342,7 @@ impl Engine {
         }
         if self.stage == Stage::Settled && self.settle_at.is_some_and(|at| at <= now) {
             self.settle_at = self.kinds.settle_unfollowed(catalogue, &mut self.index, now);
+            self.covered = false;
         }
     }
 
@@ -388,7 +389,8 @@ impl Engine {
     fn coverage(&self) -> Vec<KindCoverage> {
         let kind = Arc::new(addon_kind());
         let components = self.index.count(&kind.group_kind());
-        let addons = KindCoverage { kind, state: self.memory.state().clone(), components };
+        let (state, since) = (self.memory.state().clone(), self.memory.since());
+        let addons = KindCoverage { kind, state, since, components };
         let mut all = self.kinds.coverage(&self.index);
         all.push(addons);
         all.sort_by_key(KindCoverage::group_kind);

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::{
     discover::Catalogue,
-    model::{GroupKind, Kind},
+    model::{GroupKind, Kind, Timestamp},
     summary::{Index, KindCoverage, WatchState},
     watch::addon_kind,
 };
@@ -19,19 +19,31 @@ use crate::{
 /// server that has just started serves before it knows its custom resources.
 const ABSENCE: Duration = Duration::from_secs(6);
 
+/// Why a kind whose group is stale isn't watched.
+const UNDISCOVERED: &str = "its API group can't be discovered";
+
 /// The kinds that are followed, by group and kind.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
-    followed: BTreeMap<GroupKind, (Arc<Kind>, WatchState)>,
+    followed: BTreeMap<GroupKind, Watched>,
+    /// Kinds of remembered components whose group can't be discovered.
+    unserved: BTreeMap<GroupKind, Watched>,
     /// Kinds of remembered components that aren't served, and since when that is known.
     missing: BTreeMap<GroupKind, Instant>,
+}
+
+#[derive(Debug)]
+struct Watched {
+    kind: Arc<Kind>,
+    state: WatchState,
+    since: Timestamp,
 }
 
 impl Kinds {
     /// Notes how a kind is watched; logs what an operator wants to know.
     pub(super) fn set(&mut self, kind: &Arc<Kind>, state: WatchState, index: &mut Index) {
         let name = kind.resource_name();
-        let before = self.followed.get(&kind.group_kind()).map(|(_, state)| state);
+        let before = self.followed.get(&kind.group_kind()).map(|watched| &watched.state);
         match &state {
             WatchState::Forbidden(why) | WatchState::Failing(why) if before != Some(&state) => {
                 tracing::warn!(kind = %name, state = state.as_str(), %why, "not watched; other kinds go on");
@@ -45,11 +57,11 @@ impl Kinds {
             WatchState::Synced => index.set_gap(&kind.group_kind(), None),
             // What was known holds until the list is whole.
             WatchState::Syncing => {}
-            WatchState::Forbidden(why) | WatchState::Failing(why) => {
+            WatchState::Forbidden(why) | WatchState::Failing(why) | WatchState::Unserved(why) => {
                 index.set_gap(&kind.group_kind(), Some(why));
             }
         }
-        self.followed.insert(kind.group_kind(), (Arc::clone(kind), state));
+        note(&mut self.followed, Arc::clone(kind), state);
     }
 
     /// The kind is not served any more: none of its objects is there.
@@ -80,9 +92,13 @@ impl Kinds {
             .cloned()
             .collect();
         self.missing.retain(|kind, _| open.contains(kind));
+        self.unserved.retain(|kind, _| open.contains(kind) && catalogue.stale.contains(&kind.group));
         for kind in open {
             if catalogue.stale.contains(&kind.group) {
-                index.set_gap(&kind, Some("its API group can't be discovered"));
+                index.set_gap(&kind, Some(UNDISCOVERED));
+                if let Some(known) = index.kind(&kind) {
+                    note(&mut self.unserved, known, WatchState::Unserved(UNDISCOVERED.to_owned()));
+                }
                 continue;
             }
             let since = *self.missing.entry(kind.clone()).or_insert(now);
@@ -98,29 +114,39 @@ impl Kinds {
     /// Whether every kind of the catalogue was listed, or can't be.
     pub(super) fn has_tried(&self, catalogue: &Catalogue) -> bool {
         let tried = |kind: &Arc<Kind>| {
-            self.followed.get(&kind.group_kind()).is_some_and(|(_, state)| *state != WatchState::Syncing)
+            self.followed.get(&kind.group_kind()).is_some_and(|known| known.state != WatchState::Syncing)
         };
         catalogue.kinds.values().all(tried)
     }
 
     /// Whether a kind is listed whole.
     pub(super) fn is_synced(&self, kind: &GroupKind) -> bool {
-        self.followed.get(kind).is_some_and(|(_, state)| *state == WatchState::Synced)
+        self.followed.get(kind).is_some_and(|known| known.state == WatchState::Synced)
     }
 
     /// Whether every kind is listed whole.
     pub(super) fn all_synced(&self) -> bool {
-        self.followed.values().all(|(_, state)| *state == WatchState::Synced)
+        self.followed.values().all(|known| known.state == WatchState::Synced)
     }
 
     pub(super) fn coverage(&self, index: &Index) -> Vec<KindCoverage> {
         self.followed
             .iter()
-            .map(|(name, (kind, state))| KindCoverage {
-                kind: Arc::clone(kind),
-                state: state.clone(),
+            .chain(&self.unserved)
+            .map(|(name, watched)| KindCoverage {
+                kind: Arc::clone(&watched.kind),
+                state: watched.state.clone(),
+                since: watched.since,
                 components: index.count(name),
             })
             .collect()
     }
+}
+
+/// Notes the state of a kind; the time counts from when it became so in a word.
+fn note(among: &mut BTreeMap<GroupKind, Watched>, kind: Arc<Kind>, state: WatchState) {
+    let name = kind.group_kind();
+    let before = among.get(&name).filter(|known| known.state.as_str() == state.as_str());
+    let since = before.map_or_else(Timestamp::now, |known| known.since);
+    among.insert(name, Watched { kind, state, since });
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::{
     api::{Addon, AddonStatus, Identifier},
+    model::Timestamp,
     publish::{MANAGED_BY, MANAGER},
     summary::{Remembered as Component, WatchState},
 };
@@ -12,6 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Memory {
     state: WatchState,
+    since: Timestamp,
     listed: bool,
     addons: BTreeMap<String, Remembered>,
 }
@@ -27,7 +29,8 @@ struct Remembered {
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { state: WatchState::Syncing, listed: false, addons: BTreeMap::new() }
+        let since = Timestamp::now();
+        Self { state: WatchState::Syncing, since, listed: false, addons: BTreeMap::new() }
     }
 }
 
@@ -49,7 +52,19 @@ impl Memory {
             }
             _ => {}
         }
+        self.be(state);
+    }
+
+    fn be(&mut self, state: WatchState) {
+        if self.state.as_str() != state.as_str() {
+            self.since = Timestamp::now();
+        }
         self.state = state;
+    }
+
+    /// Since when they are watched so.
+    pub(super) fn since(&self) -> Timestamp {
+        self.since
     }
 
     /// How the `Addon` objects are watched.
@@ -65,7 +80,7 @@ impl Memory {
     /// Takes in all of them; gives the components that they remember.
     pub(super) fn listed(&mut self, addons: &[Addon]) -> Vec<Component> {
         self.addons.clear();
-        self.state = WatchState::Synced;
+        self.be(WatchState::Synced);
         self.listed = true;
         let mut remembered: HashMap<Box<str>, Component> = HashMap::new();
         for addon in addons {

@@ -59,8 +59,11 @@ impl Controller {
     /// Reads the kubeconfig and listens. Nothing is asked of the API server yet.
     ///
     /// # Errors
-    /// What is wrong with the address or the kubeconfig.
+    /// What is wrong with the marker, the address or the kubeconfig.
     pub async fn bind(options: Options) -> Result<Self> {
+        if let Some(marker) = &options.marker_label {
+            marker.apart_from(&options.label_prefix)?;
+        }
         let listen = Listen { address: options.listen, insecure_bind: options.insecure_bind };
         let listener = listen.bind().await?;
         let address = listener.local_addr().context("can't tell where the server listens")?;
@@ -123,7 +126,7 @@ impl Controller {
         let selection = Selection::new(options.include, options.exclude);
         let fleet =
             Fleet::new(client.clone(), selection, prefix.clone(), rules.clone(), metrics.clone(), report);
-        let watching = fleet.run(discovered, stop.clone());
+        let watching = fleet.marked(options.marker_label).run(discovered, stop.clone());
 
         let kind = Arc::new(addon_kind());
         let feed = Feed::new(client.clone(), Arc::clone(&kind), metrics.watch(&kind));

@@ -2,7 +2,10 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, ValueEnum};
 
-use crate::{api::LabelPrefix, discover::ResourcePattern};
+use crate::{
+    api::{LabelPrefix, MarkerLabel},
+    discover::ResourcePattern,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,6 +47,14 @@ pub struct Options {
     /// Prefix of the labels that mark components
     #[arg(long, env = "ADDONS_LABEL_PREFIX", default_value_t, value_name = "PREFIX")]
     pub(super) label_prefix: LabelPrefix,
+
+    /// Key of a label that components must carry beside those of their add-ons
+    ///
+    /// The API server then sends only objects that carry it, which spares a very large cluster most of
+    /// the reading. deploy/options/marker-label.yaml sets it by itself; 'addonctl doctor --marker-label
+    /// KEY' names objects that lack it. Addon objects need none.
+    #[arg(long, env = "ADDONS_MARKER_LABEL", value_name = "KEY")]
+    pub(super) marker_label: Option<MarkerLabel>,
 
     /// Resources to watch although they are excluded, by default or by --exclude
     ///

@@ -333,6 +333,9 @@ async fn a_new_catalogue_is_heard_whatever_else_comes_with_it() {
         bench.list_addons(vec![addon("gears", "a", 0)]).await;
         bench.discover_nothing();
         assert_eq!(bench.published(Duration::from_secs(30)).await, ["a Unknown"]);
+        let coverage = bench.board.coverage();
+        let unserved = coverage.iter().filter(|kind| kind.state.as_str() == "unserved");
+        assert_eq!(unserved.map(|kind| &*kind.kind.plural).collect::<Vec<_>>(), ["gears"]);
         bench.discover(&[]);
         bench.report("cogs", News::State(WatchState::Syncing)).await;
         let published = bench.published(LONG).await;

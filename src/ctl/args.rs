@@ -1,9 +1,12 @@
 //! What may stand on the command line, and what it means.
 
+mod doctor;
+
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(super) use self::doctor::{Doctor, DoctorArgs, Report};
 use super::Error;
 use crate::{
     api::{Identifier, LabelPrefix, object_name},
@@ -25,12 +28,15 @@ Examples:
   # The verdict on every object of a dump, labelled or not
   addonctl health -f must-gather/
 
+  # What the controller needs, what it can't see, and what mends that
+  addonctl doctor
+
   # Make something part of an add-on
   kubectl label deployment controller addons.x-k8s.io/ingress-nginx=
 
 Exit codes:
   0   it worked, whatever the health of what it shows
-  1   something could not be reached or read; what could be is shown
+  1   something could not be reached or read; what could be is shown. doctor: a check fails
   2   the arguments make no sense
   12  there is no such add-on";
 
@@ -100,6 +106,9 @@ pub(super) enum Command {
     /// Judge every object in files, labelled or not, the worst first
     #[command(after_help = HEALTH_EXAMPLES)]
     Health(HealthArgs),
+    /// Check what the controller needs and what it can't see, and say what mends it
+    #[command(after_help = doctor::EXAMPLES)]
+    Doctor(DoctorArgs),
     /// Show the rules that tell the health of kinds, or run their cases
     #[command(after_help = RULES_EXAMPLES)]
     Rules {
@@ -221,6 +230,12 @@ struct SourceArgs {
     #[arg(long, env = "ADDONS_LABEL_PREFIX", default_value_t, value_name = "PREFIX")]
     label_prefix: LabelPrefix,
 
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+#[derive(Debug, Args)]
+struct ConnectionArgs {
     /// Kubeconfig to use instead of those in KUBECONFIG or ~/.kube/config
     ///
     /// In a pod without either, its service account is used.
@@ -420,13 +435,19 @@ impl SourceArgs {
         if !self.files.is_empty() {
             return Source::Files { paths: self.files, prefix: self.label_prefix };
         }
-        let connection =
-            Connection { kubeconfig: self.kubeconfig, context: self.context, timeout: self.request_timeout };
+        let connection = self.connection.resolve();
         if self.live {
             Source::Live { connection, prefix: self.label_prefix }
         } else {
             Source::Server(connection)
         }
+    }
+}
+
+impl ConnectionArgs {
+    fn resolve(self) -> Connection {
+        let Self { kubeconfig, context, request_timeout: timeout } = self;
+        Connection { kubeconfig, context, timeout }
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
 use thiserror::Error;
 
 use super::Exit;
-use crate::{connect::ConnectError, discover::DiscoverError};
+use crate::{api::MarkerError, connect::ConnectError, discover::DiscoverError};
 
 /// Why a command gave no answer.
 #[derive(Debug, Error)]
@@ -80,6 +80,9 @@ pub enum Error {
     /// A name that no add-on can have.
     #[error("'{0}' must be an identifier or the name of an Addon object: letters, digits, '-', '_' and '.'")]
     Name(String),
+    /// A marker that would be an add-on.
+    #[error("{0}")]
+    Marker(#[from] MarkerError),
     /// Results could not be written.
     #[error("can't write the result: {0}")]
     Output(#[from] io::Error),
@@ -93,7 +96,7 @@ impl Error {
     pub fn exit(&self) -> Exit {
         match self {
             Self::NotFound { .. } => Exit::NotFound,
-            Self::Name(_) => Exit::Usage,
+            Self::Name(_) | Self::Marker(_) => Exit::Usage,
             _ => Exit::Failure,
         }
     }
@@ -118,6 +121,7 @@ impl Error {
             | Self::Server { .. }
             | Self::Answer { .. }
             | Self::Name(_)
+            | Self::Marker(_)
             | Self::Output(_)
             | Self::Format(_) => return None,
         };

@@ -6,6 +6,7 @@ mod args;
 mod columns;
 mod computed;
 mod describe;
+mod doctor;
 mod error;
 mod exit;
 mod files;
@@ -75,6 +76,7 @@ async fn answer(cli: args::Cli, io: &mut Io<'_>) -> Result<Exit, Error> {
         args::Command::Describe(args) => describe::run(&args.resolve()?, colour, io).await,
         args::Command::Why(args) => why::run(&args.resolve()?, colour, io).await,
         args::Command::Health(args) => health::run(&args, colour, io),
+        args::Command::Doctor(args) => doctor::run(&args.resolve()?, colour, io).await,
         args::Command::Rules { command } => rules::run(&command, io),
     }
 }

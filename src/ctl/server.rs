@@ -44,6 +44,11 @@ impl Server {
         Ok(Self { client: connect::client_of(config)?, address, patience: connection.timeout })
     }
 
+    /// The client, the API server's address, and how long it may be silent.
+    pub fn parts(&self) -> (&Client, &str, Duration) {
+        (&self.client, &self.address, self.patience)
+    }
+
     /// Every labelled object of the cluster, judged by `users` rules before the built-in ones, and the
     /// kinds that could not be read.
     pub async fn snapshot(&self, prefix: &LabelPrefix, users: &[Arc<Rule>]) -> Result<Census, Error> {
@@ -165,7 +170,7 @@ fn failure(error: &kube::Error, server: String, needed: &'static str) -> Error {
 }
 
 /// Cleans every text in an answer: who may write an Addon may put terminal sequences into it.
-fn clean(value: &mut Value) {
+pub(super) fn clean(value: &mut Value) {
     match value {
         Value::String(raw) => *raw = text::whole(raw),
         Value::Array(items) => items.iter_mut().for_each(clean),

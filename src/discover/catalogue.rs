@@ -5,7 +5,7 @@ use std::{
 
 use kube::client::{APIGroupDiscovery, APIResourceDiscovery, APIVersionDiscovery};
 
-use super::Selection;
+use super::{Selection, selection::is_addon};
 use crate::model::{Kind, StatusReporting};
 
 /// The kinds that are to be watched.
@@ -15,6 +15,8 @@ pub struct Catalogue {
     pub kinds: BTreeMap<ResourceName, Arc<Kind>>,
     /// The groups whose documents are stale: what is known of them may be out of date.
     pub stale: BTreeSet<String>,
+    /// What could be watched and is not to be. `Addon` isn't among them: it is followed apart.
+    pub excluded: BTreeMap<ResourceName, Arc<Kind>>,
 }
 
 /// A group and the plural name of a resource.
@@ -63,30 +65,37 @@ impl Catalogue {
     ) {
         let (Some(version), Some(plural)) = (&version.version, &resource.resource) else { return };
         let served = resource.response_kind.as_ref().and_then(|kind| kind.kind.as_deref());
-        let Some(kind) = served.filter(|kind| !kind.is_empty()) else { return };
+        let Some(served_kind) = served.filter(|kind| !kind.is_empty()) else { return };
         let can = |verb: &str| resource.verbs.iter().any(|v| v == verb);
         let name = ResourceName { group: group.to_owned(), plural: plural.clone() };
-        if !can("list") || !can("watch") || !selection.takes(&name) {
+        if !can("list") || !can("watch") {
+            return;
+        }
+        let kind = || {
+            Arc::new(Kind {
+                group: group.to_owned(),
+                version: version.clone(),
+                kind: served_kind.to_owned(),
+                plural: plural.clone(),
+                namespaced: resource.scope.as_deref() == Some("Namespaced"),
+                status: reporting(group, resource),
+            })
+        };
+        if !selection.takes(&name) {
+            if !is_addon(&name) {
+                self.excluded.entry(name).or_insert_with(kind);
+            }
             return;
         }
         // Two resources of one kind would show the same objects twice.
         if self
             .kinds
             .values()
-            .any(|known| known.group == group && known.kind == kind && known.plural != *plural)
+            .any(|known| known.group == group && known.kind == served_kind && known.plural != *plural)
         {
             return;
         }
-        self.kinds.entry(name).or_insert_with(|| {
-            Arc::new(Kind {
-                group: group.to_owned(),
-                version: version.clone(),
-                kind: kind.to_owned(),
-                plural: plural.clone(),
-                namespaced: resource.scope.as_deref() == Some("Namespaced"),
-                status: reporting(group, resource),
-            })
-        });
+        self.kinds.entry(name).or_insert_with(kind);
     }
 }
 
@@ -197,6 +206,8 @@ mod tests {
         ]})).unwrap_or_default());
         let found = Catalogue::resolve(all, &Selection::default(), &Catalogue::default());
         assert_eq!(names(&found), ["v1 pods", "x.io/v1 es"].map(|name| name.replace("es", "e")));
+        let excluded: Vec<_> = found.excluded.keys().map(|name| name.plural.as_str()).collect();
+        assert_eq!(excluded, ["events", "secrets"]);
         let e = &found.kinds.values().last().map(|kind| kind.status);
         assert_eq!(*e, Some(StatusReporting::Unsaid));
     }

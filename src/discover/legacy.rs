@@ -90,6 +90,8 @@ fn merged(listed: APIResourceList) -> Vec<APIResourceDiscovery> {
             scope: Some(if resource.namespaced { "Namespaced" } else { "Cluster" }.to_owned()),
             verbs: resource.verbs,
             resource: Some(resource.name),
+            singular_resource: Some(resource.singular_name),
+            short_names: resource.short_names.unwrap_or_default(),
             ..APIResourceDiscovery::default()
         };
         found.response_kind.get_or_insert_default().kind = Some(resource.kind);

@@ -13,7 +13,7 @@ pub use selection::{PatternError, ResourcePattern, Selection};
 
 use std::time::Duration;
 
-use kube::Client;
+use kube::{Client, client::APIGroupDiscovery};
 use thiserror::Error;
 
 use crate::connect;
@@ -68,15 +68,23 @@ pub async fn discover_within(
     selection: &Selection,
     previous: &Catalogue,
 ) -> Result<Catalogue, DiscoverError> {
+    let groups = served(patience, client).await?;
+    Ok(Catalogue::resolve(groups, selection, previous))
+}
+
+/// Every group with its versions and resources as the API server tells them, in its order. Each answer
+/// may take as long as `patience`.
+///
+/// # Errors
+/// Those of [`discover`].
+pub async fn served(patience: Duration, client: &Client) -> Result<Vec<APIGroupDiscovery>, DiscoverError> {
     let core = read("/api", patience, client.list_core_api_versions_aggregated()).await?;
     let groups = read("/apis", patience, client.list_api_groups_aggregated()).await?;
     // The old documents have no field of the new ones, and so look empty.
-    let groups = if core.items.is_empty() || groups.items.is_empty() {
-        legacy::groups(client, patience).await?
-    } else {
-        core.items.into_iter().chain(groups.items).collect()
-    };
-    Ok(Catalogue::resolve(groups, selection, previous))
+    if core.items.is_empty() || groups.items.is_empty() {
+        return legacy::groups(client, patience).await;
+    }
+    Ok(core.items.into_iter().chain(groups.items).collect())
 }
 
 async fn read<T>(

@@ -54,7 +54,7 @@ impl Selection {
 
     /// Whether the resource is to be watched. `Addon` objects never are: they are followed apart.
     pub fn takes(&self, name: &ResourceName) -> bool {
-        if name.group == api::GROUP && name.plural == "addons" {
+        if is_addon(name) {
             return false;
         }
         let hits = |pattern: &ResourcePattern| pattern.matches(&name.group, &name.plural);
@@ -63,6 +63,11 @@ impl Selection {
             .any(|(group, plural)| name.group == *group && (*plural == "*" || name.plural == *plural));
         self.include.iter().any(hits) || !(by_default || self.exclude.iter().any(hits))
     }
+}
+
+/// Whether these are our `Addon` objects.
+pub(super) fn is_addon(name: &ResourceName) -> bool {
+    name.group == api::GROUP && name.plural == "addons"
 }
 
 impl ResourcePattern {

@@ -62,6 +62,11 @@ impl Kind {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// Whether the metadata of its objects says all that there is to say of how they are.
+    pub fn is_read_by_metadata(&self) -> bool {
+        self.status == StatusReporting::No
+    }
+
     /// `deployments.apps`, the name that kubectl takes.
     pub fn resource_name(&self) -> String {
         if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }

@@ -6,6 +6,7 @@
 //! | `/api/v1alpha1/addons` | an `AddonList` without components, and `coverage` |
 //! | `/api/v1alpha1/addons/{identifier}` | an `Addon` with every component |
 //! | `/metrics` | OpenMetrics text |
+//! | `/debug/watches` | how each kind is watched, as JSON |
 //! | `/livez`, `/readyz` | probes; `?verbose` says more |
 //!
 //! # Guarantees
@@ -26,6 +27,7 @@ mod probe;
 mod rendered;
 mod run;
 mod scrape;
+mod watches;
 
 #[cfg(test)]
 mod tests;
@@ -59,6 +61,7 @@ pub struct State(Arc<Shared>);
 
 struct Shared {
     board: Arc<Board>,
+    metrics: Metrics,
     list: List,
     registry: Registry,
     pulse: Pulse,
@@ -73,6 +76,7 @@ impl State {
         Self(Arc::new(Shared {
             registry: scrape::registry(&board, metrics),
             board,
+            metrics: metrics.clone(),
             list: List::default(),
             pulse,
             readiness,
@@ -116,6 +120,7 @@ fn router(state: State, hosts: Hosts) -> Router {
         .route("/livez", get(probe::livez))
         .route("/readyz", get(probe::readyz))
         .route("/metrics", get(scrape::metrics))
+        .route("/debug/watches", get(watches::watches))
         .fallback(nothing_here)
         .with_state(state)
         .layer(middleware::from_fn_with_state(hosts, guard::guard))

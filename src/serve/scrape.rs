@@ -1,5 +1,5 @@
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::{self, Debug},
     sync::Arc,
 };
@@ -90,6 +90,20 @@ impl Collector for BoardMetrics {
         let mut kinds = gauge(&mut encoder, "addons_controller_kinds", "Kinds by how they are watched.")?;
         for (state, count) in Coverage::of(&coverage).kinds {
             set(&mut kinds, &[("state", Label(state))], i64::try_from(count).unwrap_or(i64::MAX))?;
+        }
+
+        let mut seen = BTreeSet::new();
+        let help = "The state of the watch of a kind: 1 for the one that holds.";
+        let mut states = gauge(&mut encoder, "addons_controller_watch_state", help)?;
+        for kind in coverage.iter() {
+            let labels = [
+                ("group", Label(&kind.kind.group)),
+                ("resource", Label(&kind.kind.plural)),
+                ("state", Label(kind.state.as_str())),
+            ];
+            if seen.insert(labels.map(|(_, Label(value))| value)) {
+                set(&mut states, &labels, 1)?;
+            }
         }
 
         // One series a resource, even while two of its versions are watched.

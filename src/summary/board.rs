@@ -9,7 +9,7 @@ use dashmap::DashMap;
 use super::Summary;
 use crate::{
     api::{Identifier, object_name},
-    model::{GroupKind, Health, Kind},
+    model::{GroupKind, Health, Kind, Timestamp},
 };
 
 /// What everybody reads: the finished summaries and how much of the cluster they cover.
@@ -29,6 +29,8 @@ pub struct KindCoverage {
     pub kind: Arc<Kind>,
     /// How it is watched.
     pub state: WatchState,
+    /// Since when it is in this state.
+    pub since: Timestamp,
     /// Labelled objects of the kind that are known.
     pub components: usize,
 }
@@ -44,11 +46,13 @@ pub enum WatchState {
     Forbidden(String),
     /// It can't be listed or watched: why.
     Failing(String),
+    /// Objects of it are remembered, and it can't be told whether it is served: why.
+    Unserved(String),
 }
 
 impl WatchState {
     /// Every word that [`WatchState::as_str`] gives.
-    pub const WORDS: [&str; 4] = ["syncing", "synced", "forbidden", "failing"];
+    pub const WORDS: [&str; 5] = ["syncing", "synced", "forbidden", "failing", "unserved"];
 
     /// A word for metrics and tables.
     pub fn as_str(&self) -> &'static str {
@@ -57,6 +61,7 @@ impl WatchState {
             Self::Synced => "synced",
             Self::Forbidden(_) => "forbidden",
             Self::Failing(_) => "failing",
+            Self::Unserved(_) => "unserved",
         }
     }
 
@@ -64,7 +69,7 @@ impl WatchState {
     pub fn message(&self) -> Option<&str> {
         match self {
             Self::Syncing | Self::Synced => None,
-            Self::Forbidden(message) | Self::Failing(message) => Some(message),
+            Self::Forbidden(message) | Self::Failing(message) | Self::Unserved(message) => Some(message),
         }
     }
 }

@@ -1,4 +1,7 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
 
 use super::{
     Combination, Observation, Remembered, Summary,
@@ -11,7 +14,7 @@ use super::{
 };
 use crate::{
     api::Identifier,
-    model::{Explanation, GroupKind, Owner, Timestamp, Verdict},
+    model::{Explanation, GroupKind, Kind, Owner, Timestamp, Verdict},
 };
 
 /// The summaries of all add-ons, kept up to date from changes of single objects.
@@ -246,6 +249,12 @@ impl Index {
     /// The kinds of which objects are known.
     pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
         self.kinds.iter().filter(|(_, keys)| !keys.is_empty()).map(|(kind, _)| kind)
+    }
+
+    /// A kind as one of its objects names it.
+    pub fn kind(&self, kind: &GroupKind) -> Option<Arc<Kind>> {
+        let named = |key: &Key| self.objects.get(key).map(|known| Arc::clone(&known.object.kind));
+        self.kinds.get(kind)?.iter().filter_map(named).find(|known| known.group_kind() == *kind)
     }
 
     /// How many objects of a kind are known.

@@ -13,7 +13,7 @@ use thiserror::Error;
 use super::lines::Lines;
 use crate::{
     metrics::{WatchErrorCode, WatchMetrics},
-    model::{Kind, StatusReporting, text},
+    model::{Kind, text},
 };
 
 /// How long the API server may take to begin an answer. The first list of a kind that nobody
@@ -102,6 +102,8 @@ pub struct Feed {
     client: Client,
     kind: Arc<Kind>,
     path: String,
+    /// Ends the queries of lists and watches of many objects; empty where all are wanted.
+    selector: String,
     headers_timeout: Duration,
     page_timeout: Duration,
     pub(super) metrics: Arc<WatchMetrics>,
@@ -158,7 +160,7 @@ impl Feed {
         let root = if kind.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", kind.group) };
         let path = format!("{root}/{}/{}", kind.version, kind.plural);
         let (headers_timeout, page_timeout) = (HEADERS_TIMEOUT, PAGE_TIMEOUT);
-        Self { client, kind, path, headers_timeout, page_timeout, metrics }
+        Self { client, kind, path, selector: String::new(), headers_timeout, page_timeout, metrics }
     }
 
     /// The same without counting: for single requests, and for a kind that is counted elsewhere.
@@ -172,6 +174,13 @@ impl Feed {
         Self { headers_timeout: patience, page_timeout: patience, ..self }
     }
 
+    /// The same feed, of the objects alone that the API server selects by `labels`. Look-ups by a name
+    /// and [`select`](Self::select) are as before.
+    #[must_use]
+    pub fn of_labels(self, labels: &str) -> Self {
+        Self { selector: format!("&labelSelector={}", escape(labels)), ..self }
+    }
+
     /// What is listed and watched.
     pub(super) fn kind(&self) -> &Kind {
         &self.kind
@@ -181,7 +190,8 @@ impl Feed {
     /// `seconds`.
     pub(super) async fn stream(&self, seconds: u64) -> Result<Lines, FeedError> {
         let query = format!(
-            "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds={seconds}"
+            "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds={seconds}{}",
+            self.selector
         );
         Ok(Lines::new(self.get(&query, self.accept(false)).await?.into_body()))
     }
@@ -189,15 +199,16 @@ impl Feed {
     /// Opens a watch of what happens after `resource_version`.
     pub(super) async fn watch(&self, resource_version: &str, seconds: u64) -> Result<Lines, FeedError> {
         let query = format!(
-            "watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={}",
-            escape(resource_version)
+            "watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={}{}",
+            escape(resource_version),
+            self.selector
         );
         Ok(Lines::new(self.get(&query, self.accept(false)).await?.into_body()))
     }
 
     /// Reads the next page of a list; `token` is empty for the first.
     pub(super) async fn page(&self, token: &str) -> Result<Page, FeedError> {
-        self.read(&format!("limit={PAGE}&continue={}", escape(token))).await
+        self.read(&format!("limit={PAGE}&continue={}{}", escape(token), self.selector)).await
     }
 
     /// Reads the next page of the metadata of all objects as they were at `resource_version`; `token`
@@ -208,7 +219,7 @@ impl Feed {
         } else {
             format!("continue={}", escape(token))
         };
-        self.read_as(&format!("limit={PAGE}&{from}"), METADATA_LIST).await
+        self.read_as(&format!("limit={PAGE}&{from}{}", self.selector), METADATA_LIST).await
     }
 
     /// Reads the metadata of one object by its name; the list is empty where there is none. Listing
@@ -282,9 +293,9 @@ impl Feed {
     /// A kind without a status is judged by its metadata alone, and nothing else is asked for: no
     /// data of a `ConfigMap` or `Secret` enters the process.
     fn accept(&self, list: bool) -> &'static str {
-        match (self.kind.status, list) {
-            (StatusReporting::No, false) => METADATA,
-            (StatusReporting::No, true) => METADATA_LIST,
+        match (self.kind.is_read_by_metadata(), list) {
+            (true, false) => METADATA,
+            (true, true) => METADATA_LIST,
             _ => "application/json",
         }
     }

@@ -18,10 +18,10 @@ use super::{
     trigger::TriggerReader,
 };
 use crate::{
-    api::LabelPrefix,
+    api::{LabelPrefix, MarkerLabel},
     discover::{Catalogue, ResourceName, Selection, discover},
-    metrics::Metrics,
-    model::{Kind, StatusReporting},
+    metrics::{Discovery, Metrics},
+    model::{Kind, StatusReporting, Timestamp},
     summary::WatchState,
 };
 
@@ -51,6 +51,7 @@ pub struct Fleet {
     client: Client,
     selection: Selection,
     prefix: LabelPrefix,
+    marker: Option<MarkerLabel>,
     rules: LiveRules,
     metrics: Metrics,
     news: mpsc::Sender<Report>,
@@ -82,6 +83,7 @@ impl Fleet {
             client,
             selection,
             prefix,
+            marker: None,
             rules,
             metrics,
             news,
@@ -91,6 +93,12 @@ impl Fleet {
             turns: Turns::new(FIRST_LISTS),
             missing: BTreeMap::new(),
         }
+    }
+
+    /// The same fleet, which sees of all kinds only the objects that carry the marker.
+    #[must_use]
+    pub fn marked(self, marker: Option<MarkerLabel>) -> Self {
+        Self { marker, ..self }
     }
 
     /// Watches until `cancel`. `discovered` is told what is served, each time before it is acted upon.
@@ -128,11 +136,19 @@ impl Fleet {
                             if !self.missing.is_empty() {
                                 due.push(now + CONFIRMATION);
                             }
+                            self.metrics.discovered(Discovery {
+                                read: Some(Timestamp::now()),
+                                stale: catalogue.stale.iter().cloned().collect(),
+                                excluded: catalogue.excluded.values().cloned().collect(),
+                                marker: self.marker.as_ref().map(MarkerLabel::to_string),
+                                error: None,
+                            });
                             discovered.send_replace(Some(Arc::new(catalogue.clone())));
                             self.reconcile(catalogue, &cancel).await;
                         }
                         Some(Err(error)) => {
                             let said = error.to_string();
+                            self.metrics.undiscovered(&said);
                             if complaint.as_ref() != Some(&said) {
                                 tracing::warn!(%error, "what was known of the API server's kinds is kept");
                                 complaint = Some(said);
@@ -220,7 +236,10 @@ impl Fleet {
     }
 
     fn begin(&mut self, name: ResourceName, kind: Arc<Kind>, cancel: CancellationToken, after: Duration) {
-        let feed = Feed::new(self.client.clone(), Arc::clone(&kind), self.metrics.watch(&kind));
+        let mut feed = Feed::new(self.client.clone(), Arc::clone(&kind), self.metrics.watch(&kind));
+        if let Some(marker) = &self.marker {
+            feed = feed.of_labels(marker.as_str());
+        }
         let reader = ComponentReader::new(Arc::clone(&kind), self.prefix.clone(), self.rules.shared());
         let turns = self.turns.under(&self.rules, &kind);
         let following = follow(feed, reader, self.news.clone(), turns, cancel.clone());

@@ -206,6 +206,7 @@ impl<R: Reader> Follower<'_, R> {
     }
 
     async fn listed(&mut self, version: &str) -> Result<(), Unheard> {
+        self.feed.metrics.heard();
         let news = self.reader.complete();
         self.send(news).await?;
         if std::mem::replace(&mut self.listed_before, true) {
@@ -256,6 +257,7 @@ impl<R: Reader> Follower<'_, R> {
                 Ok(event) => event,
                 Err(error) => return Ok(Some(End { open: started.elapsed(), error: Some(error) })),
             };
+            self.feed.metrics.heard();
             if !event.object.metadata.resource_version.is_empty() {
                 self.progress.advanced(&event.object.metadata.resource_version);
                 self.tell_state().await?;

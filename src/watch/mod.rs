@@ -31,6 +31,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 mod trigger;
+mod unmarked;
 
 pub use components::{ComponentReader, News, Report};
 pub use feed::{Feed, FeedError};
@@ -40,3 +41,4 @@ pub use live_rules::LiveRules;
 pub use owners::controller_of;
 pub use reader::{Compared, Head, Known, Reader, Seen};
 pub use snapshot::{addon_kind, snapshot};
+pub use unmarked::{Unmarked, unmarked};

@@ -202,7 +202,7 @@ impl Progress {
             (WatchState::Synced, None) => lasted < PATIENCE_UNREACHABLE,
             // A kind that was made just now, for which the server asks to wait.
             (WatchState::Syncing, code) => code == Some(429) && lasted < PATIENCE,
-            (WatchState::Forbidden(_) | WatchState::Failing(_), _) => self.cause == Some(error.counted()),
+            (_, _) => self.cause == Some(error.counted()),
         };
         if excused {
             return;

@@ -91,6 +91,10 @@ struct Bench {
 }
 
 fn start(answers: Vec<Answer>) -> Bench {
+    start_with(answers, |feed| feed)
+}
+
+fn start_with(answers: Vec<Answer>, with: impl Fn(Feed) -> Feed) -> Bench {
     let server = Arc::new(Server { answers: Mutex::new(answers.into()), asked: Mutex::default() });
     let serving = Arc::clone(&server);
     let service = tower::service_fn(move |request: Request<Body>| {
@@ -106,7 +110,7 @@ fn start(answers: Vec<Answer>) -> Bench {
         status: StatusReporting::Yes,
     });
     let metrics = Metrics::default().watch(&kind);
-    let feed = Feed::new(Client::new(service, "default"), Arc::clone(&kind), Arc::clone(&metrics));
+    let feed = with(Feed::new(Client::new(service, "default"), Arc::clone(&kind), Arc::clone(&metrics)));
     let rules = LiveRules::default();
     let reader = ComponentReader::new(Arc::clone(&kind), LabelPrefix::default(), rules.shared());
     let (sender, news) = mpsc::channel(64);
@@ -189,6 +193,26 @@ fn page(names: &[&str], token: &str) -> Answer {
             items.join(",")
         ),
     )
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_a_marker_every_list_and_watch_is_of_what_carries_it() {
+    let first = Answer::Open(vec![event("ADDED", "a", 1, true), list_end(5), event("DELETED", "a", 6, true)]);
+    // A server without streaming lists, then a watch that has expired, then a second page.
+    let answers = vec![
+        Answer::Whole(422, "{}".into()),
+        page(&["a"], "t"),
+        page(&["b"], ""),
+        Answer::Whole(410, "{}".into()),
+        page(&["a"], ""),
+        first,
+    ];
+    let mut bench = start_with(answers, |feed| feed.of_labels("x/marked"));
+    let reported = bench.reported(QUIET).await;
+    assert_eq!(reported, ["listed a,b", "synced ", "listed a", "changed a", "gone a"]);
+    let queries = bench.queries();
+    assert_eq!(bench.asked(), ["stream", "page", "page", "watch", "page", "watch"]);
+    assert!(queries.iter().all(|query| query.ends_with("&labelSelector=x%2Fmarked")), "{queries:?}");
 }
 
 #[tokio::test(start_paused = true)]

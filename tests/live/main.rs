@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod coverage;
+mod doctor;
 mod explain;
 mod ills;
 mod install;

@@ -153,12 +153,12 @@ impl UserRules {
             WatchState::Synced if self.state.message().is_some() => {
                 tracing::info!("StatusRule objects can be read");
             }
-            WatchState::Synced | WatchState::Syncing => {}
+            WatchState::Synced | WatchState::Syncing | WatchState::Unserved(_) => {}
         }
         let is_answer = match &state {
             WatchState::Forbidden(_) => true,
             WatchState::Failing(why) => is_absent(why),
-            WatchState::Synced | WatchState::Syncing => false,
+            WatchState::Synced | WatchState::Syncing | WatchState::Unserved(_) => false,
         };
         self.state = state;
         if is_answer && !self.listed {

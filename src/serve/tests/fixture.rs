@@ -115,5 +115,5 @@ pub fn coverage(group: &str, plural: &str, state: WatchState) -> KindCoverage {
         namespaced: true,
         status: StatusReporting::Yes,
     };
-    KindCoverage { kind: Arc::new(kind), state, components: 3 }
+    KindCoverage { kind: Arc::new(kind), state, since: time("2026-01-02T03:04:05Z"), components: 3 }
 }

@@ -15,8 +15,8 @@ use self::{
 };
 use super::Pulse;
 use crate::{
-    metrics::{WatchErrorCode, WriteResult},
-    model::Health,
+    metrics::{Discovery, WatchErrorCode, WriteResult},
+    model::{Health, Timestamp},
     summary::WatchState,
 };
 
@@ -58,7 +58,10 @@ async fn the_list_says_what_is_not_seen() {
         coverage("b.example", "stones", WatchState::Syncing),
     ]);
     let coverage = &server.get(LIST).await.json()["coverage"];
-    assert_eq!(coverage["kinds"], json!({"synced": 1, "syncing": 1, "forbidden": 1, "failing": 0}));
+    assert_eq!(
+        coverage["kinds"],
+        json!({"synced": 1, "syncing": 1, "forbidden": 1, "failing": 0, "unserved": 0})
+    );
     assert_eq!(
         coverage["gaps"],
         json!([
@@ -68,6 +71,59 @@ async fn the_list_says_what_is_not_seen() {
              "state": "syncing", "components": 3},
         ])
     );
+}
+
+#[tokio::test]
+async fn each_watch_is_told_with_what_was_counted_and_what_is_left_out() {
+    let server = Server::start().await;
+    let forbidden = coverage("a.example", "things", WatchState::Forbidden("no".into()));
+    let counted = server.metrics.watch(&forbidden.kind);
+    counted.error(WatchErrorCode::Status(403));
+    let gear = coverage("b.example", "gears", WatchState::Synced);
+    let gears = server.metrics.watch(&gear.kind);
+    gears.events(7);
+    gears.heard();
+    server.board.cover(vec![forbidden, gear]);
+    server.metrics.discovered(Discovery {
+        read: Some(Timestamp::now()),
+        stale: vec!["c.example".to_owned()],
+        excluded: vec![coverage("", "secrets", WatchState::Syncing).kind],
+        ..Discovery::default()
+    });
+    server.metrics.undiscovered("the API server is away");
+
+    let told = server.get("/debug/watches").await.json();
+    let counts =
+        json!({"synced": 1, "syncing": 0, "forbidden": 1, "failing": 0, "unserved": 0, "excluded": 1});
+    assert_eq!(told["kinds"], counts);
+    let discovery = &told["discovery"];
+    assert_eq!((&discovery["age"], &discovery["staleGroups"]), (&json!(0), &json!(["c.example"])));
+    assert_eq!(discovery["error"], "the API server is away");
+    assert_eq!(
+        told["watches"][0],
+        json!({"group": "a.example", "version": "v1", "kind": "thing", "resource": "things",
+               "state": "forbidden", "message": "no", "since": "2026-01-02T03:04:05Z", "read": "whole",
+               "components": 3, "events": 0, "relists": 0, "drift": 0, "errors": {"403": 1}})
+    );
+    let gears = &told["watches"][1];
+    assert_eq!(
+        (&gears["state"], &gears["events"], &gears["heardAge"]),
+        (&json!("synced"), &json!(7), &json!(0))
+    );
+    assert_eq!(
+        (&told["watches"][2]["resource"], &told["watches"][2]["state"]),
+        (&json!("secrets"), &json!("excluded"))
+    );
+
+    let metrics = server.get("/metrics").await.body;
+    for line in [
+        r#"addons_controller_watch_state{group="a.example",resource="things",state="forbidden"} 1"#,
+        "addons_controller_discovery_stale_groups 1",
+        "addons_controller_discovery_errors_total 1",
+        r#"addons_controller_watch_heard_timestamp_seconds{group="b.example",resource="gears"} "#,
+    ] {
+        assert!(metrics.contains(line), "{metrics}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,66 @@
+use std::{sync::Arc, time::Duration};
+
+use kube::Client;
+use memchr::memmem;
+
+use super::{Feed, FeedError};
+use crate::{
+    api::{Identifier, LabelPrefix, MarkerLabel},
+    model::{Kind, ObjectRef, StatusReporting, decode::Raw},
+};
+
+/// The most objects of a kind that are kept.
+const KEPT: usize = 1000;
+
+/// The objects of a kind that belong to add-ons and don't carry the marker.
+#[derive(Clone, Debug, Default)]
+pub struct Unmarked {
+    /// Those that come first, and the add-ons of each. At most 1000.
+    pub objects: Vec<(ObjectRef, Vec<Identifier>)>,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// Lists the objects of a kind that carry a label of `prefix` and not the marker. No request waits
+/// longer than `patience` for its answer.
+///
+/// # Errors
+/// Where the API server refuses or doesn't answer.
+pub async fn unmarked(
+    client: &Client,
+    kind: &Kind,
+    prefix: &LabelPrefix,
+    marker: &MarkerLabel,
+    patience: Duration,
+) -> Result<Unmarked, FeedError> {
+    // Metadata is enough, whatever the kind.
+    let kind = Arc::new(Kind { status: StatusReporting::No, ..kind.clone() });
+    let feed = Feed::uncounted(client.clone(), Arc::clone(&kind));
+    let feed = feed.patient(patience).of_labels(&format!("!{marker}"));
+    let finder = memmem::Finder::new(prefix.as_str());
+    let mut found = Unmarked::default();
+    let mut token = String::new();
+    loop {
+        let page = feed.page(&token).await?;
+        let listed = page.parse()?;
+        let objects = listed
+            .items()
+            .filter(|item| finder.find(item).is_some())
+            .filter_map(|item| serde_json::from_slice::<Raw>(item).ok()?.into_object(Arc::clone(&kind)));
+        for object in objects {
+            let keys = object.labels.iter().map(|(key, _)| key);
+            let identifiers: Vec<_> = keys.filter_map(|key| prefix.identifier(key)).collect();
+            if identifiers.is_empty() {
+                continue;
+            }
+            found.total += 1;
+            if found.objects.len() < KEPT {
+                found.objects.push((object.reference, identifiers));
+            }
+        }
+        if listed.metadata.r#continue.is_empty() {
+            return Ok(found);
+        }
+        token = listed.metadata.r#continue;
+    }
+}
