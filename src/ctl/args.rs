@@ -1,79 +1,29 @@
 //! What may stand on the command line, and what it means.
 
 mod doctor;
+mod examples;
+mod source;
+mod values;
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(super) use self::doctor::{Doctor, DoctorArgs, Report};
+pub(super) use self::{
+    doctor::{Doctor, DoctorArgs, Report},
+    source::{Connection, Source},
+    values::{Colour, Format, Moment, Tree, Verdicts},
+};
+use self::{
+    examples::{DESCRIBE_EXAMPLES, EXAMPLES, HEALTH_EXAMPLES, LIST_EXAMPLES, RULES_EXAMPLES, WHY_EXAMPLES},
+    source::{ConnectionArgs, SourceArgs},
+    values::moment,
+};
 use super::Error;
 use crate::{
-    api::{Identifier, LabelPrefix, object_name},
-    model::{Timestamp, text},
+    api::{Identifier, object_name},
+    model::text,
 };
-
-const EXAMPLES: &str = "\
-Examples:
-  # All add-ons of the cluster, the worst first
-  addonctl list
-
-  # What one of them is made of, and what is wrong with it
-  addonctl describe ingress-nginx
-
-  # The same from files: a must-gather, a support bundle, anything in YAML or JSON
-  addonctl list -f must-gather/
-  kubectl get deploy,ds,sts,pod -A -o yaml | addonctl list -f -
-
-  # The verdict on every object of a dump, labelled or not
-  addonctl health -f must-gather/
-
-  # What the controller needs, what it can't see, and what mends that
-  addonctl doctor
-
-  # Make something part of an add-on
-  kubectl label deployment controller addons.x-k8s.io/ingress-nginx=
-
-Exit codes:
-  0   it worked, whatever the health of what it shows
-  1   something could not be reached or read; what could be is shown. doctor: a check fails
-  2   the arguments make no sense
-  12  there is no such add-on";
-
-const LIST_EXAMPLES: &str = "\
-Examples:
-  addonctl list
-  addonctl list -o wide
-  addonctl list -o json | jq -r '.items[] | select(.status.health != \"Healthy\") | .spec.identifier'
-  addonctl list --live
-  addonctl list -f must-gather/ -f extra.yaml
-  helm template ./chart | addonctl list -f -";
-
-const WHY_EXAMPLES: &str = "\
-What lies below the components is looked up in the cluster with your own rights, or in the files.
-
-Examples:
-  addonctl why ingress-nginx
-  addonctl why ingress-nginx -f must-gather/
-  addonctl why ingress-nginx -f must-gather/ --rules my-rules/
-  addonctl why ingress-nginx -o json | jq -r '.components[].causes[].reference.name'";
-
-const DESCRIBE_EXAMPLES: &str = "\
-Examples:
-  addonctl describe ingress-nginx
-  addonctl describe ingress-nginx -f must-gather/";
-
-const HEALTH_EXAMPLES: &str = "\
-Examples:
-  addonctl health -f must-gather/
-  kubectl get deploy web -o yaml | addonctl health --now now -f -
-  addonctl health -f dump.yaml -o json | jq -r 'select(.health == \"Degraded\") | .reference.name'";
-
-const RULES_EXAMPLES: &str = "\
-Examples:
-  addonctl rules list
-  addonctl rules test my-rules/
-  addonctl health -f dump/ --rules my-rules/";
 
 /// What is installed in a Kubernetes cluster, what it is made of, and whether it is well
 ///
@@ -209,48 +159,6 @@ pub(super) struct WhyArgs {
     source: SourceArgs,
 }
 
-#[derive(Debug, Args)]
-struct SourceArgs {
-    /// Compute from dumps instead of asking a cluster: a file, a folder with .yaml, .yml, .json, .jsonl
-    /// and .ndjson files at any depth, or - for standard input; may be repeated
-    #[arg(
-        short = 'f',
-        long = "filename",
-        value_name = "FILE|DIR|-",
-        conflicts_with_all = ["kubeconfig", "context"],
-        group = "computed"
-    )]
-    files: Vec<PathBuf>,
-
-    /// Compute from the objects of the cluster, with your own rights and without a controller
-    #[arg(long, conflicts_with = "files", group = "computed")]
-    live: bool,
-
-    /// Prefix of the labels that mark components, for -f and --live
-    #[arg(long, env = "ADDONS_LABEL_PREFIX", default_value_t, value_name = "PREFIX")]
-    label_prefix: LabelPrefix,
-
-    #[command(flatten)]
-    connection: ConnectionArgs,
-}
-
-#[derive(Debug, Args)]
-struct ConnectionArgs {
-    /// Kubeconfig to use instead of those in KUBECONFIG or ~/.kube/config
-    ///
-    /// In a pod without either, its service account is used.
-    #[arg(long, value_name = "FILE")]
-    kubeconfig: Option<PathBuf>,
-
-    /// Context of the kubeconfig to use instead of the current one
-    #[arg(long, value_name = "NAME")]
-    context: Option<String>,
-
-    /// How long to wait for the API server, such as 10s or 2m
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
-    request_timeout: Duration,
-}
-
 /// `addonctl health`.
 #[derive(Debug, Args)]
 pub(super) struct HealthArgs {
@@ -281,67 +189,6 @@ pub(super) struct HealthArgs {
     pub now: Option<Moment>,
 }
 
-/// How to print verdicts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Verdicts {
-    Table,
-    Wide,
-    Json,
-}
-
-/// How to print a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Tree {
-    Tree,
-    Json,
-}
-
-/// A point in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
-    Now,
-    At(Timestamp),
-}
-
-impl Moment {
-    /// The time that is meant where it is `now`.
-    pub fn at(self, now: Timestamp) -> Timestamp {
-        match self {
-            Self::Now => now,
-            Self::At(time) => time,
-        }
-    }
-}
-
-/// How to print.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    Table,
-    Wide,
-    Json,
-    Yaml,
-    Name,
-}
-
-/// When to colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Colour {
-    Auto,
-    Always,
-    Never,
-}
-
-impl Colour {
-    /// Whether to colour, where `auto` is what the surroundings say.
-    pub fn resolve(self, auto: bool) -> bool {
-        match self {
-            Self::Auto => auto,
-            Self::Always => true,
-            Self::Never => false,
-        }
-    }
-}
-
 /// `addonctl list`, resolved.
 pub(super) struct List {
     pub format: Format,
@@ -368,24 +215,6 @@ pub(super) struct Why {
     pub output: Tree,
     /// Whether all components that aren't well are shown, however many.
     pub all: bool,
-}
-
-/// Where the answer comes from.
-pub(super) enum Source {
-    /// The Addons that the controller wrote.
-    Server(Connection),
-    /// Computed here from the cluster's objects.
-    Live { connection: Connection, prefix: LabelPrefix },
-    /// Computed here from files.
-    Files { paths: Vec<PathBuf>, prefix: LabelPrefix },
-}
-
-/// How to reach the API server.
-pub(super) struct Connection {
-    pub kubeconfig: Option<PathBuf>,
-    pub context: Option<String>,
-    /// The longest silence.
-    pub timeout: Duration,
 }
 
 impl ListArgs {
@@ -427,48 +256,6 @@ impl One {
             return Err(Error::Name(text::name(name)));
         }
         Ok(Self { name: text::name(name), object_names, source: source.resolve() })
-    }
-}
-
-impl SourceArgs {
-    fn resolve(self) -> Source {
-        if !self.files.is_empty() {
-            return Source::Files { paths: self.files, prefix: self.label_prefix };
-        }
-        let connection = self.connection.resolve();
-        if self.live {
-            Source::Live { connection, prefix: self.label_prefix }
-        } else {
-            Source::Server(connection)
-        }
-    }
-}
-
-impl ConnectionArgs {
-    fn resolve(self) -> Connection {
-        let Self { kubeconfig, context, request_timeout: timeout } = self;
-        Connection { kubeconfig, context, timeout }
-    }
-}
-
-fn moment(raw: &str) -> Result<Moment, String> {
-    if raw == "now" {
-        return Ok(Moment::Now);
-    }
-    let midnight = || format!("{raw}T00:00:00Z").parse();
-    raw.parse().or_else(|_| midnight()).map(Moment::At).map_err(|_| {
-        "must be 'now', a time such as 2025-03-01T10:00:00Z, or a date such as 2025-03-01".to_owned()
-    })
-}
-
-fn duration(raw: &str) -> Result<Duration, String> {
-    let (number, seconds) = match raw.strip_suffix('m') {
-        Some(number) => (number, 60),
-        None => (raw.strip_suffix('s').unwrap_or(raw), 1),
-    };
-    match number.parse::<u32>() {
-        Ok(number) if number > 0 => Ok(Duration::from_secs(u64::from(number) * seconds)),
-        _ => Err("must be a number of seconds or minutes above 0, such as 10s or 2m".to_owned()),
     }
 }
 
@@ -517,16 +304,6 @@ mod tests {
         assert_eq!(moment("2025-03-01"), Ok(Moment::At(midnight)));
         for bad in ["", "yesterday", "2025-03", "2025-02-30", "2025-03-01T", "2025-03-01Z", "5m"] {
             assert!(moment(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn times_are_read() {
-        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
-        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
-        assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
-        for bad in ["", "s", "0", "-1s", "1h"] {
-            assert!(duration(bad).is_err(), "{bad}");
         }
     }
 }
