@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    io::{self, Write},
     sync::Arc,
 };
 
@@ -33,9 +34,42 @@ pub(super) enum Found {
     Refused(Refusal),
 }
 
-/// What was found below components, by their keys.
-#[derive(Default)]
-pub(super) struct Looks(BTreeMap<Box<str>, Found>);
+/// How much is looked into.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// The most components of one add-on, the worst of them.
+    each: usize,
+    /// The most of all add-ons.
+    all: usize,
+    /// How far each look goes.
+    limits: Limits,
+}
+
+impl Bounds {
+    /// As the controller looks.
+    pub(super) const FILES: Self = Self { each: usize::MAX, all: usize::MAX, limits: Limits::BEST };
+
+    /// The same where each look costs requests.
+    pub(super) const CLUSTER: Self = Self { each: LOOKED_INTO, all: 2 * LOOKED_INTO, limits: Limits::BEST };
+
+    /// What a tree of one add-on shows: also what is next to the best explanation.
+    pub(super) fn tree(all: bool) -> Self {
+        let each = if all { usize::MAX } else { LOOKED_INTO };
+        Self { each, all: usize::MAX, limits: Limits::WIDE }
+    }
+}
+
+/// How many components of an add-on are looked into that aren't well.
+const LOOKED_INTO: usize = 100;
+
+/// What was found below components.
+pub(super) struct Looks {
+    bounds: Bounds,
+    /// By the keys of the components.
+    found: BTreeMap<Box<str>, Found>,
+    /// How many more aren't well.
+    left_out: usize,
+}
 
 /// Whether something is wrong with a component.
 pub(super) fn is_ill(component: &ComponentStatus) -> bool {
@@ -47,27 +81,52 @@ fn key(object: &ObjectRef) -> Box<str> {
 }
 
 impl Looks {
-    /// Looks into the components of `addon` that aren't well, at most so many, the worst first.
-    pub(super) async fn look(&mut self, addon: &Addon, below: &Below, rules: &Rules, most: usize) {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self { bounds, found: BTreeMap::new(), left_out: 0 }
+    }
+
+    /// Looks into the components of `addon` that aren't well, the worst first.
+    pub(super) async fn look(&mut self, addon: &Addon, below: &Below, rules: &Rules) {
+        let Bounds { each, all, limits } = self.bounds;
         let components = addon.status.iter().flat_map(|status| &status.components);
-        let ill: Vec<(Box<str>, ObjectRef)> = components
+        let mut ill: Vec<(Box<str>, ObjectRef)> = components
             .filter(|component| is_ill(component))
-            .take(most)
             .map(ComponentStatus::reference)
             .map(|object| (key(&object), object))
-            .filter(|(key, _)| !self.0.contains_key(key))
+            .filter(|(key, _)| !self.found.contains_key(key))
             .collect();
+        let most = each.min(all.saturating_sub(self.found.len())).min(ill.len());
+        self.left_out += ill.len() - most;
+        ill.truncate(most);
         let looks = ill.into_iter().map(|(key, object)| async move {
-            let found = below.look(&object, rules).await;
+            let found = below.look(&object, rules, limits).await;
             (key, found)
         });
         let found: Vec<_> = futures::stream::iter(looks).buffered(CONCURRENT).collect().await;
-        self.0.extend(found);
+        self.found.extend(found);
+    }
+
+    /// Says what may lie below components and isn't in the answer.
+    pub(super) fn say(&self, stderr: &mut dyn Write) -> io::Result<()> {
+        let hint = "addonctl why NAME shows more";
+        let refused = self.found.values().filter(|found| !found.is_whole()).count();
+        if refused > 0 {
+            writeln!(
+                stderr,
+                "note: below {refused} components that aren't well not everything could be looked at; {hint}"
+            )?;
+        }
+        match self.left_out {
+            0 => Ok(()),
+            more => {
+                writeln!(stderr, "note: {more} more components that aren't well were not looked into; {hint}")
+            }
+        }
     }
 
     /// What explains each, as the controller would take it in.
     pub(super) fn explanations(&self) -> HashMap<Arc<str>, Explanation> {
-        let steps = self.0.iter().filter_map(|(key, found)| match found {
+        let steps = self.found.iter().filter_map(|(key, found)| match found {
             Found::Step(step) => Some((key.as_ref().into(), step.explanation())),
             Found::Gone | Found::Refused(_) => None,
         });
@@ -76,16 +135,22 @@ impl Looks {
 
     /// Whether nothing was refused that might have been shown.
     pub(super) fn are_whole(&self) -> bool {
-        self.0.values().all(|found| match found {
-            Found::Step(step) => is_whole(step),
-            Found::Gone => true,
-            Found::Refused(_) => false,
-        })
+        self.found.values().all(Found::is_whole)
     }
 
     /// Takes what was found below an object.
     pub(super) fn take(&mut self, object: &ObjectRef) -> Option<Found> {
-        self.0.remove(&key(object))
+        self.found.remove(&key(object))
+    }
+}
+
+impl Found {
+    fn is_whole(&self) -> bool {
+        match self {
+            Self::Step(step) => is_whole(step),
+            Self::Gone => true,
+            Self::Refused(_) => false,
+        }
     }
 }
 
@@ -95,21 +160,19 @@ fn is_whole(step: &Step) -> bool {
 }
 
 impl Below {
-    async fn look(&self, object: &ObjectRef, rules: &Rules) -> Found {
+    async fn look(&self, object: &ObjectRef, rules: &Rules, limits: Limits) -> Found {
         match self {
-            Self::Cluster(server) => {
-                match explain::explain_by_name(server, object, rules, Limits::WIDE).await {
-                    Ok(Some(step)) => Found::Step(Box::new(step)),
-                    Ok(None) => Found::Gone,
-                    Err(refusal) => Found::Refused(refusal),
-                }
-            }
+            Self::Cluster(server) => match explain::explain_by_name(server, object, rules, limits).await {
+                Ok(Some(step)) => Found::Step(Box::new(step)),
+                Ok(None) => Found::Gone,
+                Err(refusal) => Found::Refused(refusal),
+            },
             Self::Files(files, now) => {
                 let kind = &object.kind;
                 let named = Named::new(&kind.group, &kind.kind, &object.namespace, &object.name);
                 match files.find(&named) {
                     Some(object) => {
-                        let step = explain::explain(files, object, rules, Limits::WIDE, *now).await;
+                        let step = explain::explain(files, object, rules, limits, *now).await;
                         Found::Step(Box::new(step))
                     }
                     None => Found::Gone,

@@ -12,6 +12,7 @@ mod files;
 mod health;
 mod list;
 mod live;
+mod looks;
 mod output;
 mod rules;
 mod server;

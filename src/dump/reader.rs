@@ -59,7 +59,13 @@ impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<Selected<W>> {
     /// Objects that aren't wanted are dropped at once, so that a dump of a whole cluster costs the
     /// memory of the wanted ones and of the others' names.
     pub fn new(wanted: W) -> Self {
-        Self::keeping(Selected::new(wanted))
+        Self::keeping(Selected::new(wanted, false))
+    }
+
+    /// A reader that keeps every object, each once. For whose labels `wanted` is true must be one that
+    /// can be used.
+    pub fn all(wanted: W) -> Self {
+        Self::keeping(Selected::new(wanted, true))
     }
 }
 
