@@ -1,7 +1,9 @@
 use kube::ResourceExt;
 
+use super::looks::{Below, Bounds, Looks};
 use crate::{
     api::{Addon, AddonSpec, condition, object_name},
+    health::Rules,
     model::Timestamp,
     summary::{Census, Observation, Summary, summarize},
 };
@@ -14,8 +16,36 @@ pub(super) struct Computed {
     pub since: Option<Timestamp>,
 }
 
+/// The add-ons as the controller says they are once it knows what lies below their components, the
+/// worst first, with what was found there. Of one with all that is part of it where `names` say which.
+pub(super) async fn explained(
+    mut census: Census,
+    now: Timestamp,
+    (below, rules): (&Below, &Rules),
+    bounds: Bounds,
+    names: Option<&[String]>,
+) -> (Vec<Computed>, Looks) {
+    let by_themselves = addons(census.clone(), now);
+    let asked_for = match names {
+        None => by_themselves.iter().map(|computed| &computed.addon).collect(),
+        Some(names) => match place(&by_themselves, names) {
+            Some(place) => within(&by_themselves[place].addon, &by_themselves, &census),
+            None => Vec::new(),
+        },
+    };
+    let mut looks = Looks::new(bounds);
+    for addon in asked_for {
+        looks.look(addon, below, rules).await;
+    }
+    census.explanations = looks.explanations();
+    if census.explanations.is_empty() {
+        return (by_themselves, looks);
+    }
+    (addons(census, now), looks)
+}
+
 /// The add-ons in what was found, the worst first.
-pub(super) fn addons(census: Census, now: Timestamp) -> Vec<Computed> {
+fn addons(census: Census, now: Timestamp) -> Vec<Computed> {
     summarize(census, now).into_iter().map(Computed::from).collect()
 }
 
@@ -29,13 +59,8 @@ impl From<Summary> for Computed {
     }
 }
 
-/// The first of `names` that there is, to look at.
-pub(super) fn first<'a>(addons: &'a [Computed], names: &[String]) -> Option<&'a Computed> {
-    place(addons, names).map(|place| &addons[place])
-}
-
 /// An add-on and, at any depth, those that are part of it.
-pub(super) fn within<'a>(addon: &'a Addon, addons: &'a [Computed], census: &Census) -> Vec<&'a Addon> {
+fn within<'a>(addon: &'a Addon, addons: &'a [Computed], census: &Census) -> Vec<&'a Addon> {
     let mut found = vec![addon];
     let mut next = 0;
     while let Some(whole) = found.get(next).map(|addon| addon.spec.identifier.as_str()) {

@@ -9,6 +9,7 @@ use super::{
     args::{One, Source},
     computed, files,
     live::{self, FromCluster},
+    looks::{Below, Bounds},
     output::sentence,
     server::Server,
     table::{Cell, NONE, Table, health_style, paint},
@@ -16,6 +17,7 @@ use super::{
 };
 use crate::{
     api::{Addon, AddonStatus, ComponentStatus, condition},
+    health::Rules,
     model::{Health, Timestamp},
 };
 
@@ -44,16 +46,26 @@ pub(super) async fn run(args: &One, colour: bool, io: &mut Io<'_>) -> Result<Exi
             (describe(&addon, since, io.now, look), Exit::Success)
         }
         Source::Live { connection, prefix } => {
-            let FromCluster { census, gaps, .. } = live::read(connection, prefix, &[]).await?;
+            let FromCluster { census, gaps, server, users } = live::read(connection, prefix, &[]).await?;
             gaps.say(io.stderr)?;
-            let computed = computed::find(computed::addons(census, io.now), &args.object_names);
+            let (below, rules) = (Below::Cluster(server.below().await?), Rules::with(users));
+            let names = Some(&*args.object_names);
+            let (addons, looks) =
+                computed::explained(census, io.now, (&below, &rules), Bounds::CLUSTER, names).await;
+            looks.say(io.stderr)?;
+            let computed = computed::find(addons, &args.object_names);
             let computed = computed.ok_or_else(|| args.not_found(gaps.are_none()))?;
             (describe(&computed.addon, computed.since, io.now, look), gaps.exit())
         }
         Source::Files { paths, prefix } => {
-            let found = files::read(paths, prefix, io.stdin, io.now);
+            let rules = Rules::builtin();
+            let (found, objects) = files::read(paths, prefix, &rules, io.stdin, io.now);
             found.report.problems(io.stderr)?;
-            let computed = computed::find(computed::addons(found.census, found.taken), &args.object_names);
+            let below = (&Below::Files(objects, found.taken), &*rules);
+            let names = Some(&*args.object_names);
+            let (addons, _) =
+                computed::explained(found.census, found.taken, below, Bounds::FILES, names).await;
+            let computed = computed::find(addons, &args.object_names);
             let computed = computed.ok_or_else(|| args.not_found(found.report.is_whole()))?;
             (describe(&computed.addon, computed.since, found.taken, look), found.report.exit())
         }

@@ -31,44 +31,31 @@ pub(super) struct Report {
     skipped: usize,
 }
 
-/// Reads everything at `paths`. `now` is the latest that the files can have been made.
+/// Reads everything at `paths`, judged by `rules`, and gives with it all objects that are there,
+/// labelled or not. `now` is the latest that the files can have been made.
 pub(super) fn read(
-    paths: &[PathBuf],
-    prefix: &LabelPrefix,
-    stdin: &mut (dyn Read + Send),
-    now: Timestamp,
-) -> FromFiles {
-    let reader = Reader::new(|labels| labels.iter().any(|(key, _)| prefix.identifier(key).is_some()));
-    found(&mut finish(reader, paths, stdin), prefix, &Rules::builtin(), now)
-}
-
-/// The same judged by `rules`, with everything that is there, labelled or not.
-pub(super) fn read_all(
     paths: &[PathBuf],
     prefix: &LabelPrefix,
     rules: &Rules,
     stdin: &mut (dyn Read + Send),
     now: Timestamp,
 ) -> (FromFiles, Files) {
-    let mut dump = finish(Reader::new(|_| true).with_events(), paths, stdin);
+    let is_labelled =
+        |labels: &[(String, String)]| labels.iter().any(|(key, _)| prefix.identifier(key).is_some());
+    let mut dump = finish(Reader::all(is_labelled).with_events(), paths, stdin);
     // What carries no label may still stand between an owner and what it made.
     let link =
         |object: &Object| Some((object.reference.uid.clone(), object.controller.as_ref()?.uid.clone()));
     dump.links = dump.objects.iter().filter_map(link).collect();
-    let found = found(&mut dump, prefix, rules, now);
-    (found, Files::new(dump.objects, dump.events))
-}
-
-/// What `dump` holds of add-ons; the objects stay in it.
-fn found(dump: &mut Dump, prefix: &LabelPrefix, rules: &Rules, now: Timestamp) -> FromFiles {
     let observations =
         dump.objects.iter().filter_map(|object| Observation::of(object, prefix, rules)).collect();
     let links = mem::take(&mut dump.links);
-    FromFiles {
+    let found = FromFiles {
         census: Census { observations, links, ..Census::default() },
-        taken: taken(dump, now),
-        report: Report::of(dump),
-    }
+        taken: taken(&dump, now),
+        report: Report::of(&mut dump),
+    };
+    (found, Files::new(dump.objects, dump.events))
 }
 
 /// Lets `reader` read everything at `paths`.

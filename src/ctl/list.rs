@@ -7,10 +7,11 @@ use super::{
     computed::{self, Computed},
     files::{self, FromFiles},
     live::{self, FromCluster},
+    looks::{Below, Bounds},
     output,
     server::Server,
 };
-use crate::model::Timestamp;
+use crate::{health::Rules, model::Timestamp};
 
 /// What was listed, as it is printed, and whether there was anything.
 struct Listing {
@@ -27,15 +28,23 @@ pub(super) async fn run(args: &List, colour: bool, io: &mut Io<'_>) -> Result<Ex
             Ok(Exit::Success)
         }
         Source::Live { connection, prefix } => {
-            let FromCluster { census, gaps, .. } = live::read(connection, prefix, &[]).await?;
-            let listing = from_computed(computed::addons(census, io.now), args, colour, io.now)?;
+            let FromCluster { census, gaps, server, users } = live::read(connection, prefix, &[]).await?;
+            let (below, rules) = (Below::Cluster(server.below().await?), Rules::with(users));
+            let (addons, looks) =
+                computed::explained(census, io.now, (&below, &rules), Bounds::CLUSTER, None).await;
+            let listing = from_computed(addons, args, colour, io.now)?;
             print(&listing, args.format, gaps.are_none(), io)?;
             gaps.say(io.stderr)?;
+            looks.say(io.stderr)?;
             Ok(gaps.exit())
         }
         Source::Files { paths, prefix } => {
-            let FromFiles { census, taken, report } = files::read(paths, prefix, io.stdin, io.now);
-            let listing = from_computed(computed::addons(census, taken), args, colour, taken)?;
+            let rules = Rules::builtin();
+            let (found, objects) = files::read(paths, prefix, &rules, io.stdin, io.now);
+            let FromFiles { census, taken, report } = found;
+            let below = Below::Files(objects, taken);
+            let (addons, _) = computed::explained(census, taken, (&below, &rules), Bounds::FILES, None).await;
+            let listing = from_computed(addons, args, colour, taken)?;
             print(&listing, args.format, report.is_whole(), io)?;
             if listing.is_empty {
                 report.extent(io.stderr)?;

@@ -13,6 +13,7 @@ mod files;
 mod health;
 mod list;
 mod live;
+mod looks;
 mod output;
 mod rules;
 mod server;

@@ -130,6 +130,7 @@ impl Book {
                 Ok(cases) => {
                     chapter.cases = cases.flatten();
                     chapter.is_bare = chapter.cases.is_none();
+                    book.faults.extend(chapter.cases.iter_mut().flat_map(|cases| cases.faults.drain(..)));
                 }
                 Err(fault) => book.faults.push(fault),
             }
@@ -175,7 +176,13 @@ impl Book {
 
     /// Adds a file. Of rules that aren't right, and of those that judge what one before them judges,
     /// the fault is kept alone.
-    fn add(&mut self, file: Option<PathBuf>, written: Result<Vec<Written>, FileError>, cases: Option<Cases>) {
+    fn add(
+        &mut self,
+        file: Option<PathBuf>,
+        written: Result<Vec<Written>, FileError>,
+        mut cases: Option<Cases>,
+    ) {
+        self.faults.extend(cases.iter_mut().flat_map(|cases| cases.faults.drain(..)));
         let written = written.unwrap_or_else(|fault| {
             self.faults.push(fault);
             Vec::new()

@@ -4,7 +4,8 @@ use serde_json::Deserializer;
 use serde_saphyr::{DuplicateKeyPolicy, Error, MessageFormatter, Options};
 
 use super::{
-    node::Node,
+    items::{Json, Lines},
+    node::{self, Node},
     split::{Document, breaks},
 };
 use crate::model::text;
@@ -17,16 +18,16 @@ const MAX_DEPTH: usize = 128;
 pub(super) const STACK_BYTES: usize = 16 << 20;
 
 /// What a document, or a part of one, gives.
-pub(super) enum Parsed {
-    /// A value and the line on which the search for it began.
-    Node(Node, usize),
+pub(super) enum Parsed<'a> {
+    /// A value and where it stands.
+    Node(Node, Lines<'a>),
     /// Nothing that could be read, the line of the fault, and what it is.
     Broken(usize, String),
 }
 
 /// Reads a document: YAML, or JSON values one after the other. Each is passed to `found`, which
 /// says whether to go on.
-pub(super) fn parse(document: Document<'_>, found: &mut impl FnMut(Parsed) -> bool) {
+pub(super) fn parse<'a>(document: Document<'a>, found: &mut impl FnMut(Parsed<'a>) -> bool) {
     let bytes = document.bytes.strip_prefix(b"---").unwrap_or(document.bytes);
     let is_json = matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
     if !(is_json && json(bytes, document, found)) {
@@ -35,9 +36,9 @@ pub(super) fn parse(document: Document<'_>, found: &mut impl FnMut(Parsed) -> bo
 }
 
 /// Reads a document that is one JSON value.
-pub(super) fn parse_line(document: Document<'_>) -> Parsed {
+pub(super) fn parse_line(document: Document<'_>) -> Parsed<'_> {
     match serde_json::from_slice(document.bytes) {
-        Ok(node) => Parsed::Node(node, document.line),
+        Ok(node) => Parsed::Node(node, Lines::json(document.bytes, document.line)),
         Err(error) => Parsed::Broken(document.line, json_message(&error)),
     }
 }
@@ -49,7 +50,7 @@ fn json_message(error: &serde_json::Error) -> String {
 }
 
 /// Reads JSON values; `false` where the very first is rather YAML in braces.
-fn json(bytes: &[u8], document: Document<'_>, found: &mut impl FnMut(Parsed) -> bool) -> bool {
+fn json<'a>(bytes: &'a [u8], document: Document<'a>, found: &mut impl FnMut(Parsed<'a>) -> bool) -> bool {
     let mut start = 0;
     let mut first = true;
     while start < bytes.len() {
@@ -57,7 +58,7 @@ fn json(bytes: &[u8], document: Document<'_>, found: &mut impl FnMut(Parsed) -> 
         let mut line = first_line;
         let mut values = Deserializer::from_slice(&bytes[start..]).into_iter::<Node>();
         let (mut counted, mut read) = (start, 0);
-        let parsed = loop {
+        let (parsed, is_cut_off) = loop {
             match values.next() {
                 None => return true,
                 Some(Ok(node)) => {
@@ -65,7 +66,7 @@ fn json(bytes: &[u8], document: Document<'_>, found: &mut impl FnMut(Parsed) -> 
                     line += breaks(&bytes[counted..start + read]);
                     counted = start + read;
                     read = values.byte_offset();
-                    if !found(Parsed::Node(node, line)) {
+                    if !found(Parsed::Node(node, Lines::json(&bytes[counted..], line))) {
                         return true;
                     }
                 }
@@ -75,17 +76,35 @@ fn json(bytes: &[u8], document: Document<'_>, found: &mut impl FnMut(Parsed) -> 
                 }
                 Some(Err(error)) => {
                     let line = first_line + error.line().saturating_sub(1);
-                    break Parsed::Broken(line, json_message(&error));
+                    break (Parsed::Broken(line, json_message(&error)), error.is_eof());
                 }
             }
         };
         first = false;
-        if !found(parsed) {
+        let broken = &bytes[start + read..];
+        let list = Json::read(broken);
+        let whole = list.end();
+        if let Some(node) = cut_off(list) {
+            let line = document.line + breaks(&bytes[..start + read]);
+            if !found(Parsed::Node(node, Lines::json(broken, line))) {
+                return true;
+            }
+        }
+        // Of what is cut off after whole items, the rest is the item that isn't.
+        if !found(parsed) || is_cut_off && whole > 0 {
             return true;
         }
-        start += read + next_value(&bytes[start + read..]);
+        start += read + whole + next_value(&broken[whole..]);
     }
     true
+}
+
+/// The items of a list that were read before it breaks off.
+fn cut_off(list: Json<'_>) -> Option<Node> {
+    // What is wrong in an item is what broke the list, and is told.
+    let items: Vec<Node> =
+        list.items.iter().map(|item| serde_json::from_str(item.get()).unwrap_or(Node::Null)).collect();
+    if items.is_empty() { None } else { node::list(list.head, items) }
 }
 
 /// Where the next value may begin after a broken one: at a line that starts with a brace.
@@ -96,7 +115,7 @@ fn next_value(bytes: &[u8]) -> usize {
     next.map_or(bytes.len(), |next| inside + next + 1)
 }
 
-fn yaml(document: Document<'_>) -> Parsed {
+fn yaml(document: Document<'_>) -> Parsed<'_> {
     let text = match std::str::from_utf8(document.bytes) {
         Ok(text) => text,
         Err(error) => {
@@ -105,7 +124,7 @@ fn yaml(document: Document<'_>) -> Parsed {
         }
     };
     match serde_saphyr::from_str_with_options(text, options(text.len())) {
-        Ok(node) => Parsed::Node(node, document.line),
+        Ok(node) => Parsed::Node(node, Lines::yaml(document.bytes, document.line)),
         Err(error) => {
             let offset = error.location().map_or(0, |at| at.line().saturating_sub(1));
             let line = document.line + usize::try_from(offset).unwrap_or(0);
@@ -119,10 +138,10 @@ fn yaml_message(error: &Error) -> String {
     text::message(&serde_saphyr::UserMessageFormatter.format_message(error.without_snippet()))
 }
 
-/// Reads as kubectl does: the last of equal keys wins, `yes` and `on` are truth values, and what
+/// Reads as kubectl does: `yes` and `on` are truth values, and what
 /// only looks like a number is text. What a document may cost grows with its size and has an end,
 /// so that a large one is read and a small one that unfolds itself isn't.
-fn options(bytes: usize) -> Options {
+pub(super) fn options(bytes: usize) -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: MAX_DEPTH,
@@ -134,7 +153,7 @@ fn options(bytes: usize) -> Options {
             max_recorded_anchor_bytes: 2 * bytes + (1 << 20),
             enforce_alias_anchor_ratio: false,
         },
-        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        duplicate_keys: DuplicateKeyPolicy::PassThrough,
         leading_zero_numbers_as_strings: true,
         underscored_numbers_as_strings: true,
         null_as_string: true,

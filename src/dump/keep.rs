@@ -21,12 +21,14 @@ pub trait Keep: Send {
 /// Holds the wanted objects, each once.
 pub struct Selected<W> {
     wanted: W,
+    /// Whether the others are held, too.
+    all: bool,
     unique: Unique,
 }
 
 impl<W> Selected<W> {
-    pub(super) fn new(wanted: W) -> Self {
-        Self { wanted, unique: Unique::default() }
+    pub(super) fn new(wanted: W, all: bool) -> Self {
+        Self { wanted, all, unique: Unique::default() }
     }
 }
 
@@ -38,7 +40,7 @@ impl<W: Fn(&[(String, String)]) -> bool + Send> Keep for Selected<W> {
     }
 
     fn take(&mut self, object: Object, resource_version: u64) {
-        let wanted = self.wants(&object.labels);
+        let wanted = self.all || self.wants(&object.labels);
         self.unique.insert(object, resource_version, wanted);
     }
 

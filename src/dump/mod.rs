@@ -9,6 +9,7 @@ mod clock;
 mod definitions;
 mod document;
 mod files;
+mod items;
 mod keep;
 mod kinds;
 mod node;
@@ -16,6 +17,7 @@ mod problem;
 mod reader;
 mod split;
 mod unique;
+mod value;
 
 pub use definitions::Definitions;
 pub use keep::{Each, Keep, Selected};

@@ -9,7 +9,10 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-use super::clock;
+use super::{
+    clock,
+    value::{Twice, Whole},
+};
 use crate::model::{Event, Timestamp, decode::Raw};
 
 /// A part of a document.
@@ -41,8 +44,11 @@ pub(super) struct Mapping {
     /// A list never has one.
     pub name: Name,
     /// Whether it is marked as an object: there is a `kind`, whatever it is, and `metadata` has a
-    /// name, labels or annotations. The settings of many tools have a `kind` and no such thing.
+    /// name, labels or annotations. The settings of many tools have a `kind` and no such thing. Or it
+    /// has all three fields of an object, and one of them can't be that.
     pub marked: bool,
+    /// A field that stands there twice, at any depth: which of both is meant nobody can tell.
+    pub twice: Option<String>,
     /// The labels that are text, where there is no usable name, kind or version to find them by.
     pub stray_labels: Vec<(String, String)>,
     /// Whether there is neither a `spec` nor a `status`.
@@ -94,12 +100,21 @@ impl<'de> Visitor<'de> for Nodes {
         let mut fields = Map::new();
         let mut event = Map::new();
         let mut items = None;
+        let twice = Twice::default();
         while let Some(key) = access.next_key::<String>()? {
             match key.as_str() {
                 "apiVersion" | "kind" | "metadata" | "spec" | "status" | "webhooks" => {
-                    fields.insert(key, access.next_value()?);
+                    if fields.contains_key(&key) {
+                        twice.note(&key);
+                    }
+                    fields.insert(key, access.next_value_seed(Whole(&twice))?);
                 }
-                "items" => items = Some(access.next_value()?),
+                "items" => {
+                    if items.is_some() {
+                        twice.note(&key);
+                    }
+                    items = Some(access.next_value()?);
+                }
                 field if EVENT_FIELDS.contains(&field) => {
                     event.insert(key, access.next_value()?);
                 }
@@ -108,7 +123,7 @@ impl<'de> Visitor<'de> for Nodes {
                 }
             }
         }
-        mapping(fields, items, event).map_err(serde::de::Error::custom)
+        mapping(fields, items, event, twice.into_field()).map_err(serde::de::Error::custom)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
@@ -168,6 +183,7 @@ fn mapping(
     mut fields: Map<String, Value>,
     items: Option<Node>,
     event: Map<String, Value>,
+    twice: Option<String>,
 ) -> Result<Node, serde_json::Error> {
     let newest = fields.values().filter_map(clock::newest).max();
     let odd_labels = labels_to_text(fields.get_mut("metadata"));
@@ -179,12 +195,8 @@ fn mapping(
     let is_event = fields.get("kind").is_some_and(|kind| kind == "Event");
     Ok(Node::Mapping(Box::new(Mapping {
         event: is_event.then(|| read_event(event, metadata)).flatten(),
-        marked: fields.contains_key("kind")
-            && metadata.and_then(Value::as_object).is_some_and(|metadata| {
-                ["name", "generateName", "labels", "annotations"]
-                    .iter()
-                    .any(|key| metadata.contains_key(*key))
-            }),
+        marked: has_mark(&fields),
+        twice,
         stray_labels: if usable { Vec::new() } else { labels(metadata) },
         name,
         is_bare: ["spec", "status"].iter().all(|key| fields.get(*key).is_none_or(Value::is_null)),
@@ -199,6 +211,35 @@ fn mapping(
             Some(Node::Mapping(_)) | None => None,
         },
     })))
+}
+
+fn has_mark(fields: &Map<String, Value>) -> bool {
+    const MARKS: [&str; 4] = ["name", "generateName", "labels", "annotations"];
+    let (version, kind, metadata) = (fields.get("apiVersion"), fields.get("kind"), fields.get("metadata"));
+    match (version, kind, metadata) {
+        (_, Some(_), Some(Value::Object(metadata)))
+            if MARKS.iter().any(|key| metadata.contains_key(*key)) =>
+        {
+            true
+        }
+        (Some(version), Some(kind), Some(metadata)) => {
+            !(version.is_string() && kind.is_string() && (metadata.is_object() || metadata.is_null()))
+        }
+        _ => false,
+    }
+}
+
+/// The list that `head` is the beginning of, with those of its items that are whole. Without a `kind`,
+/// which may stand after the items, only these: what else it could be has items without a kind.
+pub(super) fn list(head: Map<String, Value>, items: Vec<Node>) -> Option<Node> {
+    let is_list = |kind: &Value| kind.as_str().is_some_and(|kind| kind.ends_with("List"));
+    match head.get("kind") {
+        None => Some(Node::Sequence(items)),
+        Some(kind) if is_list(kind) && !matches!(name(head.get("metadata")), Name::Given(_)) => {
+            mapping(head, Some(Node::Sequence(items)), Map::new(), None).ok()
+        }
+        Some(_) => None,
+    }
 }
 
 fn read_event(mut event: Map<String, Value>, metadata: Option<&Value>) -> Option<Event> {

@@ -89,6 +89,9 @@ pub enum Fault {
     /// The API server is to make the name.
     #[error("it has no name before an API server makes one from generateName")]
     GeneratedName,
+    /// Which of two fields is meant can't be told.
+    #[error("it has two fields {0:?} in one place")]
+    Twice(String),
     /// The name is a number or a truth value, as `y`, `no` and `12` are.
     #[error("its name is read as {0}, which is not text: put the name into quotes")]
     NameNotText(String),

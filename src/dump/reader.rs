@@ -9,6 +9,7 @@ use super::{
     Definitions, Each, Fault, Keep, MAX_BROKEN, Place, Problem, Selected,
     document::{self, Parsed},
     files,
+    items::Lines,
     kinds::Kinds,
     node::{Mapping, Name, Node},
     split,
@@ -59,7 +60,13 @@ impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<Selected<W>> {
     /// Objects that aren't wanted are dropped at once, so that a dump of a whole cluster costs the
     /// memory of the wanted ones and of the others' names.
     pub fn new(wanted: W) -> Self {
-        Self::keeping(Selected::new(wanted))
+        Self::keeping(Selected::new(wanted, false))
+    }
+
+    /// A reader that keeps every object, each once. For whose labels `wanted` is true must be one that
+    /// can be used.
+    pub fn all(wanted: W) -> Self {
+        Self::keeping(Selected::new(wanted, true))
     }
 }
 
@@ -136,9 +143,9 @@ impl<K: Keep> Reader<K> {
             let mut found = |parsed| {
                 place.document += 1;
                 match parsed {
-                    Parsed::Node(node, line) => {
-                        place.line = line;
-                        self.node(node, None, &place);
+                    Parsed::Node(node, lines) => {
+                        place.line = lines.line;
+                        self.node(node, None, Spot { place: &place, lines: &lines, item: None });
                     }
                     Parsed::Broken(line, message) => {
                         broken += 1;
@@ -166,32 +173,37 @@ impl<K: Keep> Reader<K> {
     }
 
     /// Takes a node that stands as `item` in a list, or in none.
-    fn node(&mut self, node: Node, item: Option<Item<'_>>, place: &Place) {
+    fn node(&mut self, node: Node, item: Option<Item<'_>>, spot: Spot<'_>) {
         match node {
             Node::Scalar => match item {
                 Some(item) => self.dump.problems.push(Problem::Unusable {
-                    place: place.clone(),
+                    place: spot.place(),
                     object: item.to_string(),
                     fault: Fault::NoObject,
                 }),
                 None => self.dump.skipped += 1,
             },
             Node::Null => self.dump.skipped += 1,
-            Node::Sequence(nodes) => nodes.into_iter().for_each(|node| self.node(node, item, place)),
+            Node::Sequence(nodes) => {
+                for (index, node) in nodes.into_iter().enumerate() {
+                    self.node(node, item, spot.item(index));
+                }
+            }
+            Node::Mapping(mapping) if mapping.twice.is_some() => self.object(*mapping, item, spot),
             Node::Mapping(mut mapping) => match items(&mut mapping) {
                 Some(nodes) => {
                     let list = List::of(&mapping);
                     for (index, node) in nodes.into_iter().enumerate() {
                         let item = list.as_ref().map(|list| Item { list, number: index + 1 });
-                        self.node(node, item, place);
+                        self.node(node, item, spot.item(index));
                     }
                 }
-                None => self.object(*mapping, item, place),
+                None => self.object(*mapping, item, spot),
             },
         }
     }
 
-    fn object(&mut self, mut mapping: Mapping, item: Option<Item<'_>>, place: &Place) {
+    fn object(&mut self, mut mapping: Mapping, item: Option<Item<'_>>, spot: Spot<'_>) {
         let list = item.map(|item| item.list);
         let own = mapping.raw.api_version.take().filter(|own| !own.is_empty());
         let api_version = own.or_else(|| list?.items_api_version());
@@ -200,7 +212,7 @@ impl<K: Keep> Reader<K> {
         let (api_version, kind) = match (api_version, kind) {
             (Some(api_version), Some(kind)) if is_usable::<K>(&mapping, &kind) => (api_version, kind),
             (api_version, kind) => {
-                return self.unusable(&mapping, api_version.as_deref(), kind.as_deref(), item, place);
+                return self.unusable(&mapping, api_version.as_deref(), kind.as_deref(), item, spot);
             }
         };
         let Mapping { raw, namespaced, resource_version, newest, odd_labels, event, .. } = mapping;
@@ -211,7 +223,7 @@ impl<K: Keep> Reader<K> {
         self.dump.definitions.learn(&object);
         for key in odd_labels.into_iter().filter(|_| !K::ONLY_JUDGED) {
             self.dump.problems.push(Problem::LabelNotText {
-                place: place.clone(),
+                place: spot.place(),
                 object: object.reference.to_string(),
                 key: text::name(&key),
             });
@@ -226,16 +238,19 @@ impl<K: Keep> Reader<K> {
         api_version: Option<&str>,
         kind: Option<&str>,
         item: Option<Item<'_>>,
-        place: &Place,
+        spot: Spot<'_>,
     ) {
-        let Mapping { name, marked, stray_labels, .. } = mapping;
+        let Mapping { name, marked, twice, stray_labels, .. } = mapping;
+        // Two fields that are the same are a fault of an object or a list, not of any settings.
+        let is_either = twice.is_some() && kind.is_some() && api_version.is_some();
         let is_wanted = !stray_labels.is_empty() && self.keep.wants(stray_labels);
         let is_list = kind.is_some_and(|kind| kind.ends_with("List"));
-        if !(is_wanted || *marked || item.is_some() && !is_list) {
+        if !(is_wanted || *marked || is_either || item.is_some() && !is_list) {
             self.dump.skipped += 1;
             return;
         }
         let fault = match name {
+            _ if let Some(field) = twice => Fault::Twice(text::name(field)),
             Name::NotText(read) => Fault::NameNotText(read.clone()),
             _ if kind.is_none() => Fault::NoKind,
             _ if api_version.is_none() => Fault::NoApiVersion,
@@ -252,14 +267,34 @@ impl<K: Keep> Reader<K> {
             Some(item) => item.to_string(),
             None => "an object".to_owned(),
         };
-        self.dump.problems.push(Problem::Unusable { place: place.clone(), object, fault });
+        self.dump.problems.push(Problem::Unusable { place: spot.place(), object, fault });
     }
 }
 
 /// Whether what has a kind and a version is an object. A list without items is none.
 fn is_usable<K: Keep>(mapping: &Mapping, kind: &str) -> bool {
     let is_empty_list = kind.ends_with("List") && mapping.is_bare;
-    matches!(mapping.name, Name::Given(_)) || K::ONLY_JUDGED && !is_empty_list
+    mapping.twice.is_none() && (matches!(mapping.name, Name::Given(_)) || K::ONLY_JUDGED && !is_empty_list)
+}
+
+/// Where a node stands, found out when somebody asks.
+#[derive(Clone, Copy)]
+struct Spot<'a> {
+    place: &'a Place,
+    lines: &'a Lines<'a>,
+    /// Of the outermost list around it, from 0.
+    item: Option<usize>,
+}
+
+impl Spot<'_> {
+    fn item(self, number: usize) -> Self {
+        Self { item: self.item.or(Some(number)), ..self }
+    }
+
+    fn place(self) -> Place {
+        let line = self.item.map_or(self.lines.line, |item| self.lines.of_item(item));
+        Place { line, ..self.place.clone() }
+    }
 }
 
 /// A list that says what it holds, so that each item has to be an object.

@@ -71,10 +71,81 @@ fn json_is_read_whole_in_lines_and_after_a_broken_value() {
     assert_eq!(names(&dump), ["v1 ConfigMap a", "v1 ConfigMap b", "v1 ConfigMap c"]);
     let places: Vec<String> = problems(&dump).iter().map(|text| text[..14].to_owned()).collect();
     assert_eq!(places, ["dump.yaml:4 (d", "dump.yaml:4 (d"], "{:?}", dump.problems);
+}
 
-    let cut = object("a").replace("}}}", "");
-    let dump = read(format!("[{},\n{cut}", object("b")));
-    assert!(dump.objects.is_empty() && !dump.problems.is_empty(), "{:?}", dump.problems);
+#[test]
+fn what_stands_before_the_end_of_a_list_that_is_cut_off_is_read() {
+    let object = |name: &str| format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}"}}}}"#);
+    let cut = object("z").replace("}}", "");
+    for (head, from) in [
+        (r#"{"apiVersion": "v1", "items": ["#, "v1 Pod"),
+        (r#"{"apiVersion": "v1", "kind": "List", "items": ["#, "v1 Pod"),
+        (
+            r#"{"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": [{"metadata": {"name": "own"}},"#,
+            "v1 Pod",
+        ),
+        ("[", "v1 Pod"),
+    ] {
+        let dump = read(format!("{head}\n{},\n{},\n{cut}", object("a"), object("b")));
+        let own = head.contains("own").then(|| format!("{from} own"));
+        let expected: Vec<String> =
+            [format!("{from} a"), format!("{from} b")].into_iter().chain(own).collect();
+        assert_eq!(names(&dump), expected, "{head}");
+        assert_eq!(dump.seen, expected.len(), "{head}: each is read once");
+        let problems = problems(&dump);
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].starts_with("dump.yaml:4 (document 2): broken document: EOF"), "{problems:?}");
+    }
+    // An object that is cut off is none, whatever its items are.
+    let allow = r#"{"apiVersion": "net.example/v1", "kind": "AllowList", "metadata": {"name": "d"}, "items": [{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "x"}}"#;
+    let dump = read(allow);
+    assert_eq!((dump.objects.len(), dump.problems.len()), (0, 1));
+}
+
+#[test]
+fn an_object_with_a_field_twice_is_refused_and_named() {
+    let yaml =
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nstatus: {phase: Failed}\nstatus: {phase: Running}\n";
+    let deep = "apiVersion: v1\nkind: Pod\nmetadata: {name: b}\nstatus: {conditions: [{status: 'False', status: 'True'}]}\n";
+    let merged = "apiVersion: v1\nkind: Pod\nmetadata: {name: c}\nspec: {a: &a {x: 1}, b: {<<: *a, x: 2}}\n";
+    let json = r#"{"apiVersion":"v1","kind":"List","items":[
+{"apiVersion":"v1","kind":"Pod","metadata":{"name":"d"},"status":{"phase":"Failed","phase":"Running"}},
+{"apiVersion":"v1","kind":"Pod","metadata":{"name":"e"}}]}"#;
+    let settings = "{color: a, color: b, kind: Settings, spec: {x: 1, x: 2}}";
+    let dump = read([yaml, deep, merged, json, settings].join("\n---\n"));
+    assert_eq!(names(&dump), ["v1 Pod c", "v1 Pod e"]);
+    assert_eq!(
+        problems(&dump),
+        [
+            "dump.yaml:1 (document 1): Pod a was passed over: it has two fields \"status\" in one place",
+            "dump.yaml:7 (document 2): Pod b was passed over: it has two fields \"status\" in one place",
+            "dump.yaml:21 (document 4): Pod d was passed over: it has two fields \"phase\" in one place",
+        ]
+    );
+    let mut judged = 0;
+    let mut reader = Reader::each(|_| judged += 1);
+    reader.stream("dump.yaml", yaml.as_bytes());
+    assert_eq!(reader.finish().problems.len(), 1);
+    assert_eq!(judged, 0);
+}
+
+#[test]
+fn items_that_are_passed_over_are_named_with_their_lines() {
+    let json = "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": [\n{\"kind\": \"Pod\"},\n  7,\n\n{\"kind\": 5}\n]}";
+    let yaml = "apiVersion: v1\nkind: List\nitems:\n- kind: Pod\n- 7\n\n- kind: 5\n";
+    for (text, lines) in [(json, [2, 3, 5]), (yaml, [4, 5, 7])] {
+        for first in ["", "# note\n---\n"] {
+            let dump = read(format!("{first}{text}"));
+            let before = first.lines().count();
+            let starts = lines.map(|line| format!("dump.yaml:{} (document 1): ", line + before));
+            let problems = problems(&dump);
+            assert_eq!(problems.len(), 3, "{problems:?}");
+            assert!(
+                problems.iter().zip(&starts).all(|(said, start)| said.starts_with(start)),
+                "{problems:?}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -182,12 +253,19 @@ fn what_is_meant_to_be_an_object_and_is_none_is_a_problem() {
             "{apiVersion: v1, kind: List, items: [{\"kind\": 5}]}",
             "item 1 of the List was passed over: its kind is missing or no text",
         ),
+        (
+            "apiVersion: 3\nkind: [Pod]\nmetadata: hi",
+            "an object was passed over: its kind is missing or no text",
+        ),
+        ("apiVersion: v1\nkind: Pod\nmetadata: hi", "Pod was passed over: it has no name"),
         ("apiVersion: v1\nkind: PodList\nitems: [{metadata: {}}]", "Pod was passed over: it has no name"),
     ] {
         let mut reader = Reader::new(|labels| labels.iter().any(|(key, _)| key == "mine"));
         reader.stream("dump.yaml", format!("{}---\n{document}", config_map("a")).as_bytes());
         let dump = reader.finish();
-        assert_eq!(problems(&dump), [format!("dump.yaml:4 (document 2): {problem}")], "{document}");
+        let items = document.lines().position(|line| line.contains("items:"));
+        let line = items.map_or(4, |items| 5 + items);
+        assert_eq!(problems(&dump), [format!("dump.yaml:{line} (document 2): {problem}")], "{document}");
         assert_eq!(dump.seen, 1, "{document}");
     }
 }

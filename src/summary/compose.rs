@@ -177,12 +177,12 @@ fn explained(
     let is_explained = own.health.wants_cause() && own.rule != "coverage";
     let Some(explanation) = explanation.filter(|_| is_explained) else { return (own, None) };
     let Some(cause) = explanation.last() else { return (own, None) };
-    let said = tell(cause, object);
     let verdict = match &explanation.evidence {
         Some(evidence) if counts_for_owner(&own, evidence) => {
-            blame(own, Verdict { reason: cause.reason.clone().into(), ..evidence.clone() }, &said)
+            let evidence = Verdict { reason: cause.reason.clone().into(), ..evidence.clone() };
+            blame(own, evidence, &tell(cause, object))
         }
-        _ => name(own, &said),
+        _ => name(own, cause, object),
     };
     (verdict, Some(cause.clone()))
 }
@@ -190,15 +190,18 @@ fn explained(
 /// What `cause` says, with its name where it isn't `object` itself.
 pub(super) fn tell(cause: &Cause, object: &ObjectRef) -> String {
     let Cause { object: of, reason, message } = cause;
-    let is_itself =
-        (&of.kind.kind, &of.namespace, &of.name) == (&object.kind.kind, &object.namespace, &object.name);
-    let said = match (is_itself, message.is_empty()) {
+    let said = match (is_same(of, object), message.is_empty()) {
         (true, false) => format!("{reason}: {message}"),
         (true, true) => reason.clone(),
         (false, false) => format!("{of}: {message}"),
         (false, true) => format!("{of}: {reason}"),
     };
     text::message(&said)
+}
+
+/// Whether both are one object. What an `Addon` remembers of a cause says no group.
+fn is_same(one: &ObjectRef, other: &ObjectRef) -> bool {
+    (&one.kind.kind, &one.namespace, &one.name) == (&other.kind.kind, &other.namespace, &other.name)
 }
 
 /// The owner's verdict with the reason of what explains it.
@@ -212,12 +215,19 @@ fn blame(own: Verdict, evidence: Verdict, said: &str) -> Verdict {
     }
 }
 
-/// The owner's verdict, which names what explains it.
-fn name(own: Verdict, said: &str) -> Verdict {
+/// The owner's verdict, which names what explains it, with its reason: the owner keeps its own.
+fn name(own: Verdict, cause: &Cause, object: &ObjectRef) -> Verdict {
+    let Cause { reason, message, .. } = cause;
+    let is_new = *reason != *own.reason && !message.is_empty() && !is_same(&cause.object, object);
+    let said = if is_new {
+        text::message(&format!("{}: {reason}: {message}", cause.object))
+    } else {
+        tell(cause, object)
+    };
     // What an `Addon` remembers of it names it already.
     let message = match &*own.message {
-        "" => said.to_owned(),
-        message if message.ends_with(said) => own.message,
+        "" => said,
+        message if message.ends_with(&said) => own.message,
         message => text::message(&format!("{message}: {said}")),
     };
     Verdict { message, ..own }

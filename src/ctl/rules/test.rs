@@ -1,5 +1,8 @@
 use super::{Book, Chapter, Error, Exit, Io, counted};
-use crate::health::Rules;
+use crate::{ctl::wrap::wrap, health::Rules};
+
+/// Columns of what a failure says beyond its first line.
+const INDENT: usize = 4;
 
 /// `addonctl rules test`.
 pub(super) fn run(book: &Book, io: &mut Io<'_>) -> Result<Exit, Error> {
@@ -9,7 +12,10 @@ pub(super) fn run(book: &Book, io: &mut Io<'_>) -> Result<Exit, Error> {
         failures.extend(failing(chapter, &rules));
     }
     for failure in &failures {
-        writeln!(io.stdout, "{failure}")?;
+        for (n, line) in wrap(failure, INDENT).into_iter().enumerate() {
+            let indent = if n == 0 { 0 } else { INDENT };
+            writeln!(io.stdout, "{:indent$}{line}", "")?;
+        }
     }
     let cases: usize = book.chapters.iter().map(|chapter| chapter.cases().count()).sum();
     if !book.is_empty() {

@@ -114,8 +114,12 @@ fn cases_that_fail_are_named_with_their_place() {
     let wrong = CASES.replace("health: Healthy", "health: Suspended").replace("reason: Dry", "reason: Wet");
     let (_folder, paths) = folder(&[("reefs.yaml", RULES), ("reefs.cases.yaml", &wrong)]);
     let output = test(&paths);
-    let lines: Vec<&str> = output.stdout.lines().collect();
-    assert_eq!((output.exit, lines.len()), (Exit::Failure, 3));
+    assert_eq!(output.exit, Exit::Failure);
+    let longest = output.stdout.lines().filter(|line| line.starts_with(' ')).map(str::len).max();
+    assert!(longest.is_some_and(|longest| longest <= 80), "{}", output.stdout);
+    let joined = output.stdout.replace("\n    ", " ");
+    let lines: Vec<&str> = joined.lines().collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(
         lines[0].ends_with(
             "reefs.cases.yaml:2: dry: expected Degraded Wet, got Degraded Dry by rules/reefs.example#1"
@@ -128,7 +132,32 @@ fn cases_that_fail_are_named_with_their_place() {
     let wrong = CASES.replace("depth: '3'", "depth: '4'");
     let (_folder, paths) = folder(&[("reefs.yaml", RULES), ("reefs.cases.yaml", &wrong)]);
     let output = test(&paths);
-    assert!(output.stdout.contains("wet: expected the fact depth to be 4, got 3\n"), "{}", output.stdout);
+    let joined = output.stdout.replace("\n    ", " ");
+    assert!(joined.contains("wet: expected the fact depth to be 4, got 3\n"), "{joined}");
+}
+
+#[test]
+fn a_case_that_is_not_right_is_named_and_the_others_are_run() {
+    let more = "\n- {name: late, object: {apiVersion: v1, kind: Pod}, health: Healthy, now: yesterday}\n\
+                - {name: well, object: {apiVersion: v1, kind: Pod}, health: Fine}\n\
+                - {name: bare, health: Healthy}\n- {name: mute, object: {apiVersion: v1, kind: Pod}}\n- {health: Healthy}\n";
+    let (_folder, paths) = folder(&[("reefs.yaml", RULES), ("reefs.cases.yaml", &format!("{CASES}{more}"))]);
+    let output = test(&paths);
+    assert_eq!(output.exit, Exit::Failure);
+    assert!(output.stdout.starts_with("2 rules, 2 cases, 0 failures"), "{}", output.stdout);
+    let faults: Vec<&str> = output.stderr.lines().collect();
+    let told = [
+        ": late: now: ",
+        ": well: health: unknown variant `Fine`",
+        ": bare: it has no object",
+        ": mute: it has no health",
+        ": a case has no name",
+    ];
+    assert_eq!(faults.len(), told.len(), "{faults:?}");
+    let first = format!("{CASES}\n").lines().count() + 1;
+    for (n, (fault, told)) in faults.iter().zip(told).enumerate() {
+        assert!(fault.contains(&format!("reefs.cases.yaml:{}{told}", first + n)), "{fault}");
+    }
 }
 
 #[test]

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use serde::{Serialize, Serializer};
 
-use super::looks::{Found, Looks, is_ill};
 use crate::{
     api::{Addon, AddonStatus, ComponentStatus, Counts},
+    ctl::looks::{Found, Looks, is_ill},
     explain::{Says, Step},
     model::{Health, ObjectRef, Timestamp},
 };

@@ -13,6 +13,10 @@ struct Output {
 
 /// What `addonctl why` with these arguments says of `input`.
 async fn why(arguments: &[&str], input: &str) -> Output {
+    addonctl(&[&["why"], arguments].concat(), input).await
+}
+
+async fn addonctl(arguments: &[&str], input: &str) -> Output {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let io = Io {
         stdin: &mut input.as_bytes(),
@@ -22,7 +26,7 @@ async fn why(arguments: &[&str], input: &str) -> Output {
         columns: Some(80),
         now: "2026-01-01T00:00:00Z".parse().unwrap(),
     };
-    let all = ["addonctl", "why"].iter().chain(arguments).map(|argument| (*argument).into());
+    let all = ["addonctl"].iter().chain(arguments).map(|argument| (*argument).into());
     let exit = crate::ctl::run(all.collect::<Vec<_>>(), io).await;
     Output { exit, stdout: String::from_utf8(stdout).unwrap(), stderr: String::from_utf8(stderr).unwrap() }
 }
@@ -86,6 +90,41 @@ async fn an_add_on_of_add_ons_hears_what_lies_below_its_parts() {
     assert!(tree.starts_with("shop: Degraded (ImagePullBackOff), 0/1 healthy\n"), "{tree}");
     assert!(tree.contains("Addon cart: Degraded (ImagePullBackOff)"), "{tree}");
     assert!(tree.contains("Pod lab/web-1-x: container web: no\n"), "{tree}");
+}
+
+#[tokio::test]
+async fn list_and_describe_say_the_same() {
+    let input = STARTING.replace("/shop:", "/cart:")
+        + "\napiVersion: addons.x-k8s.io/v1alpha1\nkind: Addon\nmetadata: {name: cart, labels: {addons.x-k8s.io/shop: ''}}\nspec: {identifier: cart}\n";
+    let output = addonctl(&["list", "-f", "-"], &input).await;
+    assert_eq!((output.exit, &*output.stderr), (Exit::Success, ""));
+    let rows: Vec<Vec<&str>> =
+        output.stdout.lines().skip(1).map(|row| row.split_whitespace().take(4).collect()).collect();
+    let ill = |name| vec![name, "Degraded", "0/1", "ImagePullBackOff"];
+    assert_eq!(rows, [ill("cart"), ill("shop")]);
+    for name in ["cart", "shop"] {
+        let output = addonctl(&["describe", name, "-f", "-"], &input).await;
+        assert_eq!((output.exit, &*output.stderr), (Exit::Success, ""));
+        assert!(output.stdout.contains("Health:      Degraded (ImagePullBackOff)"), "{}", output.stdout);
+        assert!(output.stdout.contains("Pod lab/web-1-x: container web: no"), "{}", output.stdout);
+    }
+}
+
+#[tokio::test]
+async fn what_was_reported_is_named_with_its_reason() {
+    let event = "{apiVersion: v1, kind: Event, metadata: {name: e, namespace: lab}, type: Warning, reason: FailedMount, \
+         message: no such secret, lastTimestamp: '2025-12-31T23:59:00Z', involvedObject: {kind: Pod, namespace: lab, name: web-1-x, uid: p1}}";
+    let input =
+        STARTING.replace("{reason: ImagePullBackOff, message: no such image}", "{reason: ContainerCreating}");
+    let answer = document(&[], &format!("{input}{event}\n")).await;
+    let deployment = &answer["components"][0];
+    assert_eq!(
+        (&deployment["health"], &deployment["message"]),
+        (
+            &json!("Progressing"),
+            &json!("0 of 1 replicas available: Pod lab/web-1-x: FailedMount: no such secret")
+        )
+    );
 }
 
 #[tokio::test]

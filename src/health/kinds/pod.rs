@@ -25,7 +25,7 @@ fn failed(subject: Subject) -> Finding {
     let ended = containers(subject).find_map(|container| Some((container.name, container.state.ended()?)));
     match ended.filter(|(_, ended)| ended.code != 0) {
         Some((name, ended)) => {
-            Finding::told(Health::Degraded, or(ended.reason, "PodFailed")).message(ended.message(name))
+            Finding::told(Health::Degraded, or(ended.reason, "PodFailed")).message(ended.message(name, 0))
         }
         None => Finding::degraded("PodFailed").message("ended in failure"),
     }
@@ -118,6 +118,8 @@ struct State<'a>(Option<&'a Value>);
 struct Ended<'a> {
     reason: &'a str,
     code: i64,
+    /// What it left as its last word, or the end of its log. May be empty.
+    said: &'a str,
 }
 
 impl<'a> Container<'a> {
@@ -143,13 +145,13 @@ impl<'a> Container<'a> {
                 told = format!("{told}; {} restarts", self.restarts);
             }
             if let Some(crash) = crash {
-                told = format!("{told}; last exit {} {}", crash.code, crash.reason);
+                let ended = format!("last exit {} {}", crash.code, crash.reason);
+                told = format!("{told}; {}", joined(ended.trim_end(), crash.said));
             }
             return Some(Finding::told(Health::Degraded, reason).message(told));
         }
         let crash = crash.filter(|_| !self.ready)?;
-        let told = crash.message(self.name);
-        let told = if self.restarts > 0 { format!("{told}; {} restarts", self.restarts) } else { told };
+        let told = crash.message(self.name, self.restarts);
         Some(Finding::told(Health::Degraded, or(crash.reason, "Error")).message(told))
     }
 }
@@ -163,16 +165,22 @@ impl<'a> State<'a> {
 
     fn ended(self) -> Option<Ended<'a>> {
         let ended = self.0?.get("terminated")?;
+        let text = |name: &str| ended.get(name).and_then(Value::as_str).unwrap_or_default();
         Some(Ended {
-            reason: ended.get("reason").and_then(Value::as_str).unwrap_or_default(),
+            reason: text("reason"),
             code: ended.get("exitCode").and_then(int).unwrap_or(0),
+            said: text("message").trim(),
         })
     }
 }
 
 impl Ended<'_> {
-    fn message(&self, container: &str) -> String {
-        format!("container {container} ended with exit code {}", self.code)
+    fn message(&self, container: &str, restarts: i64) -> String {
+        let mut told = format!("container {container} ended with exit code {}", self.code);
+        if restarts > 0 {
+            told = format!("{told}; {restarts} restarts");
+        }
+        joined(&told, self.said).into_owned()
     }
 }
 
@@ -213,6 +221,10 @@ mod tests {
                     "{status: {phase: Failed, containerStatuses: [{name: a, state: {terminated: {exitCode: 2, reason: Error}}}]}}",
                     "Degraded Error: container a ended with exit code 2",
                 ),
+                (
+                    "{status: {phase: Failed, containerStatuses: [{name: m, state: {terminated: {exitCode: 3, reason: Error, message: \"relation users\\nexists\\n\"}}}]}}",
+                    "Degraded Error: container m ended with exit code 3: relation users exists",
+                ),
                 ("{status: {phase: Failed}}", "Degraded PodFailed"),
                 ("{status: {phase: Unknown}}", "Unknown PhaseUnknown: its phase is Unknown"),
                 (
@@ -226,6 +238,16 @@ mod tests {
                     "{status: {phase: Pending, initContainerStatuses: [{name: i, restartCount: 7, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 1, reason: Error}}}],
                         containerStatuses: [{name: a, state: {waiting: {reason: PodInitializing}}}]}}",
                     "Degraded CrashLoopBackOff: container i; 7 restarts; last exit 1 Error",
+                ),
+                (
+                    "{status: {phase: Running, containerStatuses: [{name: a, restartCount: 4, state: {waiting: {reason: CrashLoopBackOff, message: back-off}},
+                        lastState: {terminated: {exitCode: 1, reason: Error, message: 'panic: no config'}}}]}}",
+                    "Degraded CrashLoopBackOff: container a: back-off; 4 restarts; last exit 1 Error: panic: no config",
+                ),
+                (
+                    "{status: {phase: Running, containerStatuses: [{name: a, restartCount: 4, state: {running: {}},
+                        lastState: {terminated: {exitCode: 1, message: 'panic: no config'}}}]}}",
+                    "Degraded Error: container a ended with exit code 1; 4 restarts: panic: no config",
                 ),
                 (
                     "{status: {phase: Running, containerStatuses: [{name: a, ready: false, restartCount: 2, state: {running: {}}, lastState: {terminated: {exitCode: 137, reason: OOMKilled}}}]}}",

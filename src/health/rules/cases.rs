@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use serde_saphyr::Spanned;
 
@@ -18,12 +18,11 @@ use super::{
 use crate::{
     api::Word,
     health::judge,
-    model::{Health, Kind, Timestamp, Verdict, decode::Raw},
+    model::{Health, Kind, Timestamp, Verdict, decode::Raw, text},
 };
 
 /// An object with the verdict that a rule must give it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Case {
     /// What it is about.
     pub name: String,
@@ -32,14 +31,51 @@ pub struct Case {
     /// How it is.
     pub health: Word,
     /// The reason, where it matters.
-    #[serde(default)]
     pub reason: Option<String>,
     /// The clock; without it no time has passed.
-    #[serde(default)]
     pub now: Option<Timestamp>,
     /// What is shown of it.
-    #[serde(default)]
     pub facts: BTreeMap<String, String>,
+}
+
+/// A case as it is written: of what isn't right its name can be told.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Draft {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    object: Value,
+    #[serde(default)]
+    health: Value,
+    #[serde(default)]
+    reason: Option<String>,
+    #[serde(default)]
+    now: Value,
+    #[serde(default)]
+    facts: BTreeMap<String, String>,
+}
+
+impl TryFrom<Draft> for Case {
+    type Error = String;
+
+    fn try_from(draft: Draft) -> Result<Self, String> {
+        let Draft { name, object, health, reason, now, facts } = draft;
+        let name = text::message(&name);
+        if name.is_empty() {
+            return Err("a case has no name".to_owned());
+        }
+        match field("health", health).and_then(|health| Ok((health, field("now", now)?))) {
+            Ok((Some(_), _)) if object.is_null() => Err(format!("{name}: it has no object")),
+            Ok((Some(health), now)) => Ok(Self { name, object, health, reason, now, facts }),
+            Ok((None, _)) => Err(format!("{name}: it has no health")),
+            Err(fault) => Err(format!("{name}: {fault}")),
+        }
+    }
+}
+
+fn field<T: DeserializeOwned>(name: &str, value: Value) -> Result<Option<T>, String> {
+    serde_json::from_value(value).map_err(|error| text::message(&format!("{name}: {error}")))
 }
 
 /// The cases beside a file of rules.
@@ -49,6 +85,8 @@ pub struct Cases {
     pub file: String,
     /// Each with the line on which it begins.
     pub cases: Vec<(u64, Case)>,
+    /// What is wrong with others.
+    pub faults: Vec<FileError>,
 }
 
 /// Reads the cases beside a file of rules: `x.cases.yaml`, or the like, beside `x.yaml`. `None` where
@@ -65,16 +103,22 @@ pub fn read_cases(rules: &Path) -> Result<Option<Cases>, FileError> {
 /// Reads the cases in `text`. `file` stands for it in errors.
 ///
 /// # Errors
-/// The first fault, with its line.
+/// The first fault that leaves no cases to be told apart, with its line.
 pub fn read_case_text(file: &str, text: &str) -> Result<Cases, FileError> {
-    let cases: Option<Vec<Spanned<Case>>> = serde_saphyr::from_str(text).map_err(broken(file))?;
-    let cases: Vec<_> =
-        cases.into_iter().flatten().map(|case| (case.referenced.line(), case.value)).collect();
-    if cases.is_empty() {
-        let message = "holds no cases".to_owned();
-        return Err(FileError::Broken { path: file.to_owned(), line: 1, message });
+    let drafts: Option<Vec<Spanned<Draft>>> = serde_saphyr::from_str(text).map_err(broken(file))?;
+    let fault = |line, message| FileError::Broken { path: file.to_owned(), line, message };
+    let (mut cases, mut faults) = (Vec::new(), Vec::new());
+    for draft in drafts.into_iter().flatten() {
+        let line = draft.referenced.line();
+        match Case::try_from(draft.value) {
+            Ok(case) => cases.push((line, case)),
+            Err(message) => faults.push(fault(line, message)),
+        }
     }
-    Ok(Cases { file: file.to_owned(), cases })
+    if cases.is_empty() && faults.is_empty() {
+        return Err(fault(1, "holds no cases".to_owned()));
+    }
+    Ok(Cases { file: file.to_owned(), cases, faults })
 }
 
 /// The files of cases in a folder that stand beside no rules, each as a fault. There are none where `path`

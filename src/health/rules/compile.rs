@@ -2,6 +2,7 @@
 
 mod checks;
 mod combination;
+mod contradiction;
 mod effect;
 #[cfg(test)]
 mod tests;
@@ -117,6 +118,9 @@ fn is_kind(kind: &str) -> bool {
 
 fn row(row: &Row, at: &str, tests: &mut Tests) -> Outcome<Decision> {
     let when = row.when.as_deref().map(|source| expression(source, &format!("{at}.when"))).transpose()?;
+    if when.as_ref().is_some_and(|program| !program.reads_object()) {
+        return fault(format!("{at}.when"), "reads nothing of the object, and says the same of each");
+    }
     let patience =
         row.deadline.as_deref().map(|text| patience(text, &format!("{at}.deadline"))).transpose()?;
     if patience.is_some() && row.verdict != Word::Progressing {

@@ -256,7 +256,7 @@ fn is_set(value: &Value) -> bool {
     }
 }
 
-fn equal(value: &Value, wanted: &Value) -> bool {
+pub(super) fn equal(value: &Value, wanted: &Value) -> bool {
     match (value.as_f64(), wanted.as_f64()) {
         (Some(value), Some(wanted)) => (value - wanted).abs() < f64::EPSILON,
         _ => value == wanted,

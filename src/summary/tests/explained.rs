@@ -24,14 +24,17 @@ fn a_cause_that_fails_makes_what_is_not_there_yet_fail() {
 fn a_cause_that_does_not_fail_is_named() {
     let status = explained(Health::Progressing, false);
     assert_eq!((&*status.health, &*status.reason), ("Progressing", "Broken"));
-    assert_eq!(status.message, "1 of 1 not healthy: Deployment ns/web: Pod ns/p1: no image 1");
+    assert_eq!(
+        status.message,
+        "1 of 1 not healthy: Deployment ns/web: Pod ns/p1: ImagePullBackOff: no image 1"
+    );
     let mut waiting = object("web", &["a"], Health::Progressing);
     waiting.timeline = verdict(Health::Progressing, "Waiting", "0 of 1 available").into();
     let explanations = [(Arc::from("web"), explanation(1, false))].into();
     let status = one(Census { explanations, ..census(vec![waiting]) });
     assert_eq!(
         status.message,
-        "1 of 1 not healthy: Deployment ns/web: 0 of 1 available: Pod ns/p1: no image 1"
+        "1 of 1 not healthy: Deployment ns/web: 0 of 1 available: Pod ns/p1: ImagePullBackOff: no image 1"
     );
 }
 

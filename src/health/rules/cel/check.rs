@@ -49,11 +49,13 @@ const OPERATORS: [&str; 19] = [
 
 type Checked = Result<(), CompileError>;
 
-/// Checks and rewrites `tree`; gives the patterns that it matches with.
-pub(super) fn check(tree: &mut IdedExpr, source: &Source) -> Result<Vec<Pattern>, CompileError> {
-    let mut check = Check { source, place: 0, next: 0, depth: 0, names: Vec::new(), patterns: Vec::new() };
+/// Checks and rewrites `tree`; gives the patterns that it matches with, and whether it reads anything of
+/// an object.
+pub(super) fn check(tree: &mut IdedExpr, source: &Source) -> Result<(Vec<Pattern>, bool), CompileError> {
+    let (names, patterns) = (Vec::new(), Vec::new());
+    let mut check = Check { source, place: 0, next: 0, depth: 0, names, patterns, reads: false };
     check.visit(tree)?;
-    Ok(check.patterns)
+    Ok((check.patterns, check.reads))
 }
 
 /// Walks the tree in the order in which it was written, so that the place of a name is the next one
@@ -67,6 +69,8 @@ struct Check<'s> {
     /// The names that the loops around give to entries.
     names: Vec<String>,
     patterns: Vec<Pattern>,
+    /// Whether anything of an object was met.
+    reads: bool,
 }
 
 impl Check<'_> {
@@ -86,6 +90,7 @@ impl Check<'_> {
             Expr::Literal(_) => {}
             Expr::Ident(name) => {
                 self.seek(name);
+                self.reads |= !self.names.contains(name);
                 if !VARIABLES.contains(&name.as_str()) && !self.names.contains(name) {
                     let known = VARIABLES.iter().copied().chain(self.names.iter().map(String::as_str));
                     return self.refuse(names::unknown_name(name, known));
@@ -197,6 +202,7 @@ impl Check<'_> {
         if !known {
             return self.refuse(names::unknown_function(&call.func_name));
         }
+        self.reads |= ["cond", "phase", "gen"].contains(&call.func_name.as_str());
         match (call.func_name.as_str(), call.args.as_mut_slice()) {
             ("matches", [argument]) => {
                 let Expr::Literal(LiteralValue::String(pattern)) = &argument.expr else {

@@ -83,6 +83,7 @@ pub(crate) enum EvalError {
 pub(crate) struct Program {
     tree: IdedExpr,
     patterns: Vec<Pattern>,
+    reads_object: bool,
     guard: Guard,
 }
 
@@ -95,8 +96,13 @@ impl Program {
     pub(crate) fn compile(source: &str) -> Result<Self, CompileError> {
         let source = Source::scan(source)?;
         let mut tree = source.parse()?;
-        let patterns = check::check(&mut tree, &source)?;
-        Ok(Self { tree, patterns, guard: Guard::default() })
+        let (patterns, reads_object) = check::check(&mut tree, &source)?;
+        Ok(Self { tree, patterns, reads_object, guard: Guard::default() })
+    }
+
+    /// Whether it reads anything of an object. One that doesn't says the same of each.
+    pub(crate) fn reads_object(&self) -> bool {
+        self.reads_object
     }
 
     /// Whether the condition holds for the object. It doesn't where it asks for something that isn't

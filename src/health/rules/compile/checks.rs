@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Outcome, fault};
+use super::{Outcome, contradiction, fault};
 use crate::{
     api::{Items, OneOrMany, Test},
     health::rules::{
@@ -25,7 +25,9 @@ pub(super) struct Tests {
 impl Tests {
     /// The tests at a place, ready to be made.
     pub(super) fn checks(&mut self, tests: &[Test], at: &str) -> Outcome<Vec<Check>> {
-        self.all(tests, at, false, 0)
+        let checks = self.all(tests, at, false, 0)?;
+        contradiction::check(tests, at)?;
+        Ok(checks)
     }
 
     fn all(&mut self, tests: &[Test], at: &str, in_item: bool, depth: usize) -> Outcome<Vec<Check>> {
@@ -76,7 +78,9 @@ impl Tests {
         if items.tests.is_empty() {
             return fault(at, "where says what an item must pass: it has no tests");
         }
-        Ok((path, self.all(&items.tests, &format!("{at}.where"), true, depth + 1)?))
+        let checks = self.all(&items.tests, &format!("{at}.where"), true, depth + 1)?;
+        contradiction::check(&items.tests, &format!("{at}.where"))?;
+        Ok((path, checks))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a rule says without effect: it was meant to have one, and whoever wrote it is told.
 
-use super::{Outcome, fault};
+use super::{Outcome, contradiction::follow, fault};
 use crate::api::{
     CauseRule, ConditionRoles, FactRule, KindMatch, PhaseTable, ReasonTones, Row, StatusRuleSpec,
 };
@@ -69,12 +69,14 @@ fn kinds(matches: &KindMatch) -> Outcome<()> {
     Ok(())
 }
 
-/// Rows below one that always decides, or below one with the same tests, never do.
+/// Rows below one that always decides, or below one of which all tests hold where theirs do, never do.
 fn rows(rows: &[Row], phases: &[PhaseTable]) -> Outcome<()> {
     let always = rows.iter().position(|row| row.tests.is_empty() && row.when.is_none());
     for (n, row) in rows.iter().enumerate() {
-        let same = |other: &Row| other.tests == row.tests && other.when == row.when;
-        let before = always.filter(|always| *always < n).or_else(|| rows[..n].iter().position(same));
+        let decides = |other: &Row| {
+            (other.when.is_none() || other.when == row.when) && follow(&other.tests, &row.tests)
+        };
+        let before = always.filter(|always| *always < n).or_else(|| rows[..n].iter().position(decides));
         if let Some(before) = before {
             return fault(
                 format!("rows[{n}]"),

@@ -86,6 +86,82 @@ fn tests_that_always_or_never_hold_are_refused() {
 }
 
 #[test]
+fn tests_that_contradict_each_other_are_refused() {
+    for (tests, place) in [
+        ("{path: status.a, in: [x]}, {path: status.a, exists: false}", ""),
+        ("{path: status.a}, {path: status.a, exists: false}", ""),
+        ("{path: status.a, exists: false}, {path: status.a, exists: true}", ""),
+        ("{path: status.a, in: [x]}, {path: status.a, in: [y, z]}", ""),
+        ("{condition: Ready}, {condition: Ready, status: 'False'}", ""),
+        ("{condition: Ready, reason: A}, {condition: Ready, reason: [B, C]}", ""),
+        ("{condition: Ready, reason: A}, {condition: Ready, reasonNot: [A, B]}", ""),
+        ("{condition: Ready}, {none: [{condition: Ready}]}", ""),
+        ("{none: [{path: status.b}, {condition: Ready}]}, {condition: Ready, reason: A}", ""),
+        ("{path: status.a, in: [x]}, {none: [{path: status.a, in: [y, x]}]}", ""),
+        ("{some: {at: status.l, where: [{path: a, in: [1]}, {path: a, in: [2]}]}}", "[0].some.where"),
+    ] {
+        let rule = format!("rows: [{{verdict: Healthy, if: [{tests}]}}]");
+        let expected = format!("rows[0].if{place}[1]: never holds where rows[0].if{place}[0] does");
+        refused(&[(&rule, &expected)]);
+    }
+    for tests in [
+        "{path: status.a, in: [x, null]}, {path: status.a, exists: false}",
+        "{path: status.a, below: 5}, {path: status.a, exists: false}",
+        "{path: status.a, in: [x, y]}, {path: status.a, in: [y]}",
+        "{path: status.a, in: [x]}, {path: status.b, in: [y]}",
+        "{condition: Ready}, {condition: Ready, status: ['true', 'False'], reason: A}",
+        "{condition: Ready, reason: A}, {none: [{condition: Ready, reason: B}]}",
+        "{condition: Ready}, {none: [{condition: Ready, message: quota}]}",
+        "{any: [{path: status.a, in: [x]}, {path: status.a, in: [y]}]}",
+    ] {
+        accepted(&format!("rows: [{{verdict: Healthy, if: [{tests}]}}]"));
+    }
+}
+
+#[test]
+fn a_row_that_another_one_forestalls_is_refused() {
+    let rows = |first: &str, second: &str| {
+        format!("rows: [{{verdict: Healthy, {first}}}, {{verdict: Degraded, {second}}}]")
+    };
+    for (first, second) in [
+        ("if: [{path: status.a}]", "if: [{path: status.b}, {path: status.a}]"),
+        ("if: [{path: status.a}]", "if: [{path: status.a}], when: gen()"),
+        ("if: [{path: status.a, in: [x, y]}]", "if: [{path: status.a, in: [x]}]"),
+        ("if: [{path: status.a, exists: true}]", "if: [{path: status.a, in: [x]}]"),
+        ("if: [{condition: Ready, status: ['True', 'False']}]", "if: [{condition: Ready, reason: A}]"),
+    ] {
+        refused(&[(&rows(first, second), "rows[1]: never decides, because rows[0] does before it")]);
+    }
+    for (first, second) in [
+        ("if: [{path: status.a}], when: gen()", "if: [{path: status.a}]"),
+        ("if: [{path: status.a, in: [x]}]", "if: [{path: status.a, in: [x, y]}]"),
+        ("if: [{condition: Ready, reason: A}]", "if: [{condition: Ready}]"),
+        ("if: [{path: status.a, exists: true}]", "if: [{path: status.a, below: 3}]"),
+    ] {
+        accepted(&rows(first, second));
+    }
+}
+
+#[test]
+fn an_expression_that_reads_nothing_is_no_condition() {
+    for when in ["'\"a\"'", "1/0 == 1", "'false'", "'[1, 2].exists(status, status == 1)'"] {
+        refused(&[(
+            &format!("rows: [{{verdict: Healthy, when: {when}}}]"),
+            "rows[0].when: reads nothing of the object",
+        )]);
+    }
+    for when in [
+        "phase() == 'Up'",
+        "gen()",
+        "cond('Ready').status == 'True'",
+        "has(status.a)",
+        "'[1].exists(n, n == status.a)'",
+    ] {
+        accepted(&format!("rows: [{{verdict: Healthy, when: {when}}}]"));
+    }
+}
+
+#[test]
 fn parts_without_effect_are_refused() {
     refused(&[
         ("rows: []", "match: nothing is said of these kinds"),
