@@ -42,14 +42,15 @@ pub(super) fn read(
 ) -> (FromFiles, Files) {
     let is_labelled =
         |labels: &[(String, String)]| labels.iter().any(|(key, _)| prefix.identifier(key).is_some());
-    let mut dump = finish(Reader::all(is_labelled).with_events(), paths, stdin);
+    let mut dump = finish(Reader::new(is_labelled).with_events(), paths, stdin);
     // What carries no label may still stand between an owner and what it made.
-    let link =
-        |object: &Object| Some((object.reference.uid.clone(), object.controller.as_ref()?.uid.clone()));
-    dump.links = dump.objects.iter().filter_map(link).collect();
+    let link = |object: &Object| {
+        let (uid, controller) = (&object.reference.uid, &object.controller.as_ref()?.uid);
+        (!uid.is_empty() && !controller.is_empty()).then(|| (uid.clone(), controller.clone()))
+    };
     let observations =
         dump.objects.iter().filter_map(|object| Observation::of(object, prefix, rules)).collect();
-    let links = mem::take(&mut dump.links);
+    let links = dump.objects.iter().filter_map(link).collect();
     let found = FromFiles {
         census: Census { observations, links, ..Census::default() },
         taken: taken(&dump, now),

@@ -1,6 +1,6 @@
 //! What becomes of the objects that a [`Reader`](super::Reader) reads.
 
-use super::unique::{Link, Unique};
+use super::unique::Unique;
 use crate::model::Object;
 
 /// Takes what a reader reads.
@@ -14,25 +14,23 @@ pub trait Keep: Send {
     /// Takes an object. `resource_version` is 0 where it has none.
     fn take(&mut self, object: Object, resource_version: u64);
 
-    /// The wanted objects that were held, and the links of the others.
-    fn into_parts(self) -> (Vec<Object>, Vec<Link>);
+    /// The objects that were held.
+    fn into_objects(self) -> Vec<Object>;
 }
 
-/// Holds the wanted objects, each once.
-pub struct Selected<W> {
+/// Holds every object once.
+pub struct Once<W> {
     wanted: W,
-    /// Whether the others are held, too.
-    all: bool,
     unique: Unique,
 }
 
-impl<W> Selected<W> {
-    pub(super) fn new(wanted: W, all: bool) -> Self {
-        Self { wanted, all, unique: Unique::default() }
+impl<W> Once<W> {
+    pub(super) fn new(wanted: W) -> Self {
+        Self { wanted, unique: Unique::default() }
     }
 }
 
-impl<W: Fn(&[(String, String)]) -> bool + Send> Keep for Selected<W> {
+impl<W: Fn(&[(String, String)]) -> bool + Send> Keep for Once<W> {
     const ONLY_JUDGED: bool = false;
 
     fn wants(&self, labels: &[(String, String)]) -> bool {
@@ -40,12 +38,11 @@ impl<W: Fn(&[(String, String)]) -> bool + Send> Keep for Selected<W> {
     }
 
     fn take(&mut self, object: Object, resource_version: u64) {
-        let wanted = self.all || self.wants(&object.labels);
-        self.unique.insert(object, resource_version, wanted);
+        self.unique.insert(object, resource_version);
     }
 
-    fn into_parts(self) -> (Vec<Object>, Vec<Link>) {
-        self.unique.into_parts()
+    fn into_objects(self) -> Vec<Object> {
+        self.unique.into_objects()
     }
 }
 
@@ -63,7 +60,7 @@ impl<F: FnMut(Object) + Send> Keep for Each<F> {
         (self.0)(object);
     }
 
-    fn into_parts(self) -> (Vec<Object>, Vec<Link>) {
-        (Vec::new(), Vec::new())
+    fn into_objects(self) -> Vec<Object> {
+        Vec::new()
     }
 }

@@ -20,7 +20,7 @@ mod unique;
 mod value;
 
 pub use definitions::Definitions;
-pub use keep::{Each, Keep, Selected};
+pub use keep::{Each, Keep, Once};
 pub use problem::{Fault, Place, Problem};
 pub use reader::{Dump, Reader};
 

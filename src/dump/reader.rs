@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Definitions, Each, Fault, Keep, MAX_BROKEN, Place, Problem, Selected,
+    Definitions, Each, Fault, Keep, MAX_BROKEN, Once, Place, Problem,
     document::{self, Parsed},
     files,
     items::Lines,
@@ -19,12 +19,10 @@ use crate::model::{Event, Object, Timestamp, text};
 /// What was read.
 #[derive(Debug, Default)]
 pub struct Dump {
-    /// The wanted objects, each once.
+    /// The objects, each once.
     pub objects: Vec<Object>,
     /// What Events report, where they are wanted.
     pub events: Vec<Event>,
-    /// Of the others, those that another object controls: the `uid` of each and of its controller.
-    pub links: Vec<(Box<str>, Box<str>)>,
     /// What could not be read.
     pub problems: Vec<Problem>,
     /// How many objects there were, wanted or not, repeated ones included.
@@ -54,19 +52,11 @@ pub struct Reader<K> {
     events: bool,
 }
 
-impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<Selected<W>> {
-    /// A reader that keeps the objects for whose labels `wanted` is true, each once.
-    ///
-    /// Objects that aren't wanted are dropped at once, so that a dump of a whole cluster costs the
-    /// memory of the wanted ones and of the others' names.
-    pub fn new(wanted: W) -> Self {
-        Self::keeping(Selected::new(wanted, false))
-    }
-
+impl<W: Fn(&[(String, String)]) -> bool + Send> Reader<Once<W>> {
     /// A reader that keeps every object, each once. For whose labels `wanted` is true must be one that
     /// can be used.
-    pub fn all(wanted: W) -> Self {
-        Self::keeping(Selected::new(wanted, true))
+    pub fn new(wanted: W) -> Self {
+        Self::keeping(Once::new(wanted))
     }
 }
 
@@ -126,10 +116,10 @@ impl<K: Keep> Reader<K> {
 
     /// What was read.
     pub fn finish(self) -> Dump {
-        let (mut objects, links) = self.keep.into_parts();
+        let mut objects = self.keep.into_objects();
         let mut dump = self.dump;
         objects.iter_mut().for_each(|object| dump.definitions.tell(object));
-        Dump { objects, links, ..dump }
+        Dump { objects, ..dump }
     }
 
     fn bytes(&mut self, name: &str, bytes: &[u8], form: Form) {

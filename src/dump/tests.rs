@@ -302,7 +302,8 @@ fn a_newer_copy_without_the_label_hides_the_older_one() {
     reader.stream("-", old.as_bytes());
     reader.stream("-", new.as_bytes());
     let dump = reader.finish();
-    assert_eq!((dump.objects.len(), dump.seen), (0, 2));
+    assert_eq!((dump.objects.len(), dump.seen), (1, 2));
+    assert!(dump.objects[0].labels.is_empty(), "{:?}", dump.objects);
 }
 
 #[test]

@@ -12,18 +12,9 @@ pub(super) struct Unique {
     by_name: HashMap<(GroupKind, Arc<str>, Box<str>), usize>,
 }
 
-/// The `uid` of an object and of its controller.
-pub(super) type Link = (Box<str>, Box<str>);
-
 struct Slot {
     age: Age,
-    content: Content,
-}
-
-/// What is kept of an object. One that isn't wanted still hides older copies of itself.
-enum Content {
-    Wanted(Box<Object>),
-    Unwanted(Option<Link>),
+    object: Box<Object>,
 }
 
 /// Which of two copies is shown: the one that the API server wrote last, then the one under the
@@ -38,7 +29,7 @@ struct Age {
 
 impl Unique {
     /// Takes an object. `resource_version` is 0 where it has none; of equals the last one stays.
-    pub fn insert(&mut self, object: Object, resource_version: u64, wanted: bool) {
+    pub fn insert(&mut self, object: Object, resource_version: u64) {
         let reference = &object.reference;
         let uid = (!reference.uid.is_empty()).then(|| reference.uid.clone());
         let name = (reference.kind.group_kind(), Arc::clone(&reference.namespace), reference.name.clone());
@@ -49,7 +40,7 @@ impl Unique {
                 version: VersionRank::of(&reference.kind.version),
                 removed_group: Reverse(reference.kind.group == "extensions"),
             },
-            content: if wanted { Content::Wanted(Box::new(object)) } else { Content::Unwanted(link(object)) },
+            object: Box::new(object),
         };
         let same_uid = uid.as_ref().and_then(|uid| self.by_uid.get(uid).copied());
         let same_name = self.by_name.get(&name).copied();
@@ -66,24 +57,10 @@ impl Unique {
         }
     }
 
-    /// The wanted ones, in the order in which they were met first, and the links of the others.
-    pub fn into_parts(self) -> (Vec<Object>, Vec<Link>) {
-        let mut objects = Vec::new();
-        let mut links = Vec::new();
-        for slot in self.slots.into_iter().flatten() {
-            match slot.content {
-                Content::Wanted(object) => objects.push(*object),
-                Content::Unwanted(link) => links.extend(link),
-            }
-        }
-        (objects, links)
+    /// The objects in the order in which they were met first.
+    pub fn into_objects(self) -> Vec<Object> {
+        self.slots.into_iter().flatten().map(|slot| *slot.object).collect()
     }
-}
-
-fn link(object: Object) -> Option<Link> {
-    let controller = object.controller?.uid;
-    let uid = object.reference.uid;
-    (!uid.is_empty() && !controller.is_empty()).then_some((uid, controller))
 }
 
 fn newer(one: Slot, other: Slot) -> Slot {
