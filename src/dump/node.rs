@@ -103,7 +103,11 @@ impl<'de> Visitor<'de> for Nodes {
         let twice = Twice::default();
         while let Some(key) = access.next_key::<String>()? {
             match key.as_str() {
-                "apiVersion" | "kind" | "metadata" | "spec" | "status" | "webhooks" => {
+                // Charts often render a label twice, and the API server takes the last one, too.
+                "metadata" => {
+                    fields.insert(key, access.next_value_seed(Whole(&Twice::default()))?);
+                }
+                "apiVersion" | "kind" | "spec" | "status" | "webhooks" => {
                     if fields.contains_key(&key) {
                         twice.note(&key);
                     }

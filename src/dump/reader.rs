@@ -239,13 +239,13 @@ impl<K: Keep> Reader<K> {
             self.dump.skipped += 1;
             return;
         }
-        let fault = match name {
-            _ if let Some(field) = twice => Fault::Twice(text::name(field)),
-            Name::NotText(read) => Fault::NameNotText(read.clone()),
+        let fault = match (twice, name) {
+            (Some(field), _) => Fault::Twice(text::name(field)),
+            (None, Name::NotText(read)) => Fault::NameNotText(read.clone()),
             _ if kind.is_none() => Fault::NoKind,
             _ if api_version.is_none() => Fault::NoApiVersion,
-            Name::Generated(_) => Fault::GeneratedName,
-            Name::Given(_) | Name::Missing => Fault::NoName,
+            (None, Name::Generated(_)) => Fault::GeneratedName,
+            (None, Name::Given(_) | Name::Missing) => Fault::NoName,
         };
         let name = match name {
             Name::Given(name) | Name::NotText(name) | Name::Generated(name) => Some(text::name(name)),

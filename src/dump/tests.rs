@@ -111,9 +111,11 @@ fn an_object_with_a_field_twice_is_refused_and_named() {
     let json = r#"{"apiVersion":"v1","kind":"List","items":[
 {"apiVersion":"v1","kind":"Pod","metadata":{"name":"d"},"status":{"phase":"Failed","phase":"Running"}},
 {"apiVersion":"v1","kind":"Pod","metadata":{"name":"e"}}]}"#;
+    let label = "apiVersion: v1\nkind: Pod\nmetadata: {name: f, labels: {x: old, x: new}}\n";
     let settings = "{color: a, color: b, kind: Settings, spec: {x: 1, x: 2}}";
-    let dump = read([yaml, deep, merged, json, settings].join("\n---\n"));
-    assert_eq!(names(&dump), ["v1 Pod c", "v1 Pod e"]);
+    let dump = read([yaml, deep, merged, json, label, settings].join("\n---\n"));
+    assert_eq!(names(&dump), ["v1 Pod c", "v1 Pod e", "v1 Pod f"]);
+    assert_eq!(dump.objects[2].labels, [("x".to_owned(), "new".to_owned())]);
     assert_eq!(
         problems(&dump),
         [
