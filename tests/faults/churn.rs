@@ -134,6 +134,7 @@ async fn count(name: &'static str, components: usize) {
 }
 
 #[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
 async fn f22_one_component_and_then_none() {
     count("f22-one", 1).await;
 }
@@ -150,6 +151,7 @@ async fn f22_ten_thousand_components() {
 }
 
 #[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
 async fn f17_what_joins_and_leaves_at_once_leaves_nothing() {
     let stage = Stage::with_cast("f17-leave").await;
     let started = Instant::now();

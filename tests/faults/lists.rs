@@ -45,6 +45,7 @@ async fn with_many(name: &'static str) -> Stage {
 }
 
 #[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
 async fn f04_a_list_expires_between_its_pages() {
     let stage = with_many("f04-pages").await;
     let recorder = stage.record();
@@ -67,6 +68,7 @@ async fn f12_a_list_breaks_off_in_the_middle_of_a_page() {
 }
 
 #[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
 async fn f12_a_streaming_list_breaks_off() {
     let stage = with_many("f12-stream").await;
     let recorder = stage.record();
@@ -85,6 +87,7 @@ async fn f12_a_streaming_list_breaks_off() {
 }
 
 #[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
 async fn f11_lists_come_slowly() {
     let stage = Stage::with_cast("f11-slow").await;
     for n in 0..40 {

@@ -80,6 +80,7 @@ async fn f10_a_kind_is_forbidden_from_the_start() {
 }
 
 #[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
 async fn f10_a_token_is_not_taken_for_a_while() {
     let stage = Stage::with_cast("f10-token").await;
     let recorder = stage.record();

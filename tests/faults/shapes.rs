@@ -77,6 +77,7 @@ async fn f21_conditions_of_every_shape() {
 }
 
 #[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
 async fn f21_an_object_that_does_not_go() {
     let stage = Stage::with_cast("f21-stays").await;
     let name = stage.id("stays");

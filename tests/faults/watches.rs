@@ -64,11 +64,13 @@ async fn f03_a_watch_is_reset_in_the_middle_of_a_line() {
 }
 
 #[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
 async fn f03_a_watch_is_closed_in_the_middle_of_a_line() {
     cut("f03-closed", How::Closed).await;
 }
 
 #[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
 async fn f03_a_watch_ends_whole_in_the_middle_of_a_line() {
     cut("f03-clean", How::Clean).await;
 }
@@ -111,6 +113,7 @@ async fn f04_a_version_is_too_old_by_event() {
 }
 
 #[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
 async fn f04_every_version_is_too_old_for_a_while() {
     let stage = Stage::with_cast("f04-always").await;
     let recorder = stage.record();
