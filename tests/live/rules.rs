@@ -152,7 +152,7 @@ async fn what_contradicts_itself_is_refused_at_once() {
         ),
         (
             "{match: {group: a.example}, facts: [{name: a, at: status.x}, {name: a, at: status.y}]}",
-            "Duplicate value",
+            "duplicate entries for key",
         ),
         ("{match: {group: a.example}, causes: [{owned: true}]}", "owned and labels go with a kind"),
         (
