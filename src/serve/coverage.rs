@@ -27,13 +27,18 @@ struct Gap<'a> {
 
 impl<'a> Coverage<'a> {
     pub(super) fn of(kinds: &'a [KindCoverage]) -> Self {
-        let mut counts: BTreeMap<_, _> = WatchState::WORDS.into_iter().map(|word| (word, 0)).collect();
-        for kind in kinds {
-            *counts.entry(kind.state.as_str()).or_default() += 1;
-        }
         let gaps = kinds.iter().filter(|kind| kind.state != WatchState::Synced).map(Gap::of).collect();
-        Self { kinds: counts, gaps }
+        Self { kinds: by_state(kinds), gaps }
     }
+}
+
+/// How many kinds are in each state; every state stands there.
+pub(super) fn by_state(kinds: &[KindCoverage]) -> BTreeMap<&'static str, usize> {
+    let mut counts: BTreeMap<_, _> = WatchState::WORDS.into_iter().map(|word| (word, 0)).collect();
+    for kind in kinds {
+        *counts.entry(kind.state.as_str()).or_default() += 1;
+    }
+    counts
 }
 
 impl<'a> Gap<'a> {

@@ -9,11 +9,11 @@ use axum::{
 use http::header;
 use serde::Serialize;
 
-use super::{Held, SharedState, State, failure::Failure, rendered::JSON};
+use super::{Held, SharedState, State, coverage::by_state, failure::Failure, rendered::JSON};
 use crate::{
     metrics::{Discovery, WatchCounts},
     model::{Kind, Timestamp},
-    summary::{KindCoverage, WatchState},
+    summary::KindCoverage,
 };
 
 /// The word for what is left out on purpose.
@@ -80,8 +80,7 @@ pub(super) async fn watches(axum::extract::State(state): SharedState) -> Result<
 fn render(state: &State, now: Timestamp) -> serde_json::Result<Vec<u8>> {
     let (coverage, discovery) = (state.0.board.coverage(), state.0.metrics.discovery());
     let counts = state.0.metrics.watches();
-    let mut kinds: BTreeMap<_, _> = WatchState::WORDS.into_iter().map(|word| (word, 0)).collect();
-    coverage.iter().for_each(|kind| *kinds.entry(kind.state.as_str()).or_default() += 1);
+    let mut kinds = by_state(&coverage);
     kinds.insert(EXCLUDED, discovery.excluded.len());
 
     let watched = coverage.iter().map(|kind| {

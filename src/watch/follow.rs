@@ -226,6 +226,8 @@ impl<R: Reader> Follower<'_, R> {
     /// Reads events until the watch ends, or a new list is asked for.
     async fn consume(&mut self, mut lines: Lines) -> Result<Option<End>, Unheard> {
         let started = Instant::now();
+        // Set once, and not for each event.
+        let mut audit_due = std::pin::pin!(tokio::time::sleep_until(self.audit_at));
         loop {
             // A watch that is reopened after a failure works once it has stayed open for a while.
             let patience = if self.progress.is_in_doubt() { SHORT_WATCH } else { IDLE };
@@ -235,8 +237,9 @@ impl<R: Reader> Follower<'_, R> {
                     self.progress.anew();
                     return Ok(None);
                 }
-                () = tokio::time::sleep_until(self.audit_at) => {
+                () = &mut audit_due => {
                     if self.audit().await? {
+                        audit_due.as_mut().reset(self.audit_at);
                         continue;
                     }
                     self.progress.anew();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kube::client::{APIGroupDiscovery, APIResourceDiscovery};
 
-use super::{cluster::group_name, finding::Finding, shell::safe};
+use super::{cluster::group_name, finding::Finding};
 use crate::{api::GROUP, model::text};
 
 /// What people type for our add-ons, the likeliest first.
@@ -46,7 +46,7 @@ pub(super) fn check(groups: &[APIGroupDiscovery]) -> Finding {
     };
     let mut finding = Finding::warn("names", what).command(format!("kubectl get addons.{GROUP}"));
     if let Some(free) = WORDS.into_iter().rev().find(|word| is_ours(&claimed(word))) {
-        finding = finding.command(format!("kubectl get {}", safe(free).unwrap_or_default()));
+        finding = finding.command(format!("kubectl get {free}"));
     }
     finding
 }
