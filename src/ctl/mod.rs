@@ -18,6 +18,8 @@ mod output;
 mod rules;
 mod server;
 mod table;
+#[cfg(test)]
+mod testing;
 mod tree;
 mod why;
 mod wrap;

@@ -5,13 +5,10 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::*;
-use crate::ctl::args::Moment;
-
-struct Output {
-    exit: Exit,
-    stdout: String,
-    stderr: String,
-}
+use crate::ctl::{
+    args::Moment,
+    testing::{Output, Streams},
+};
 
 fn judged(input: &str, output: Verdicts, now: Option<Moment>) -> Output {
     let files = vec![PathBuf::from("-")];
@@ -19,17 +16,9 @@ fn judged(input: &str, output: Verdicts, now: Option<Moment>) -> Output {
 }
 
 fn answer(input: &str, args: &HealthArgs) -> Output {
-    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let mut io = Io {
-        stdin: &mut input.as_bytes(),
-        stdout: &mut stdout,
-        stderr: &mut stderr,
-        colour: false,
-        columns: Some(80),
-        now: "2026-01-01T00:00:00Z".parse().unwrap(),
-    };
-    let exit = run(args, false, &mut io).expect("an answer");
-    Output { exit, stdout: String::from_utf8(stdout).unwrap(), stderr: String::from_utf8(stderr).unwrap() }
+    let mut streams = Streams::of(input);
+    let exit = run(args, false, &mut streams.io()).expect("an answer");
+    streams.output(exit)
 }
 
 fn lines(input: &str) -> Vec<Value> {

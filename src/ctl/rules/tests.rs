@@ -3,26 +3,15 @@
 use std::fs;
 
 use super::*;
-use crate::ctl::args::{BookArgs, ListRulesArgs, Listing};
-
-struct Output {
-    exit: Exit,
-    stdout: String,
-    stderr: String,
-}
+use crate::ctl::{
+    args::{BookArgs, ListRulesArgs, Listing},
+    testing::{Output, Streams},
+};
 
 fn answer(command: &RulesCommand) -> Output {
-    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let mut io = Io {
-        stdin: &mut io::empty(),
-        stdout: &mut stdout,
-        stderr: &mut stderr,
-        colour: false,
-        columns: Some(80),
-        now: "2026-01-01T00:00:00Z".parse().unwrap(),
-    };
-    let exit = run(command, &mut io).expect("an answer");
-    Output { exit, stdout: String::from_utf8(stdout).unwrap(), stderr: String::from_utf8(stderr).unwrap() }
+    let mut streams = Streams::of("");
+    let exit = run(command, &mut streams.io()).expect("an answer");
+    streams.output(exit)
 }
 
 fn list(paths: &[PathBuf]) -> Output {

@@ -3,13 +3,10 @@
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::ctl::{Exit, Io};
-
-struct Output {
-    exit: Exit,
-    stdout: String,
-    stderr: String,
-}
+use crate::ctl::{
+    Exit,
+    testing::{Output, Streams},
+};
 
 /// What `addonctl why` with these arguments says of `input`.
 async fn why(arguments: &[&str], input: &str) -> Output {
@@ -17,18 +14,10 @@ async fn why(arguments: &[&str], input: &str) -> Output {
 }
 
 async fn addonctl(arguments: &[&str], input: &str) -> Output {
-    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let io = Io {
-        stdin: &mut input.as_bytes(),
-        stdout: &mut stdout,
-        stderr: &mut stderr,
-        colour: false,
-        columns: Some(80),
-        now: "2026-01-01T00:00:00Z".parse().unwrap(),
-    };
+    let mut streams = Streams::of(input);
     let all = ["addonctl"].iter().chain(arguments).map(|argument| (*argument).into());
-    let exit = crate::ctl::run(all.collect::<Vec<_>>(), io).await;
-    Output { exit, stdout: String::from_utf8(stdout).unwrap(), stderr: String::from_utf8(stderr).unwrap() }
+    let exit = crate::ctl::run(all.collect::<Vec<_>>(), streams.io()).await;
+    streams.output(exit)
 }
 
 async fn tree(input: &str) -> String {
