@@ -9,7 +9,7 @@ use std::{
     fmt::{self, Write},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicI64, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
 };
 
@@ -51,6 +51,8 @@ pub struct WatchMetrics {
     events: AtomicU64,
     /// Milliseconds since 1970; 0 before anything was.
     heard: AtomicI64,
+    is_whole: AtomicBool,
+    reads: Counter,
     relists: Counter,
     drift: Counter,
     errors: Mutex<BTreeMap<WatchErrorCode, u64>>,
@@ -65,6 +67,10 @@ pub struct WatchCounts {
     pub relists: u64,
     /// Objects that were otherwise than the watch had told.
     pub drift: u64,
+    /// Whether whole objects are asked for, and not their metadata alone.
+    pub is_whole: bool,
+    /// Objects that were read one by one, while only metadata was asked for.
+    pub reads: u64,
     /// Failed lists and watches by what they failed with.
     pub errors: BTreeMap<WatchErrorCode, u64>,
     /// When a whole list, an event or a bookmark came last.
@@ -170,9 +176,21 @@ impl WatchMetrics {
             events: self.events.load(Ordering::Relaxed),
             relists: self.relists.get(),
             drift: self.drift.get(),
+            is_whole: self.is_whole.load(Ordering::Relaxed),
+            reads: self.reads.get(),
             errors: lock(&self.errors).clone(),
             heard: Timestamp::from_millisecond(heard).ok().filter(|_| heard != 0),
         }
+    }
+
+    /// Notes whether whole objects are asked for from now on, or their metadata alone.
+    pub fn whole(&self, is_whole: bool) {
+        self.is_whole.store(is_whole, Ordering::Relaxed);
+    }
+
+    /// Counts an object that is read by itself.
+    pub fn read(&self) {
+        self.reads.inc();
     }
 
     /// Counts a list that had to be made again after the first one.
@@ -263,6 +281,11 @@ impl Collector for Metrics {
         let mut relists = counter(&mut encoder, "addons_controller_relists", help)?;
         for (resource, watch) in &watches {
             add(&mut relists, &resource.labels(), watch.relists.get())?;
+        }
+        let help = "Objects that were read one by one, while only metadata was asked for.";
+        let mut reads = counter(&mut encoder, "addons_controller_watch_reads", help)?;
+        for (resource, watch) in &watches {
+            add(&mut reads, &resource.labels(), watch.reads.get())?;
         }
         let help = "Objects that a list showed otherwise than the watch had told; should stay 0.";
         let mut drift = counter(&mut encoder, "addons_controller_watch_drift", help)?;

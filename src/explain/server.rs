@@ -8,7 +8,7 @@ use super::{Listing, Lookup, Named, Pace, Part, Refusal, Source, choose::is_owne
 use crate::{
     discover::Catalogue,
     model::{Event, GroupKind, Kind, Object, ObjectRef, decode::Raw, text},
-    watch::{Feed, FeedError},
+    watch::{Feed, FeedError, Seen},
 };
 
 /// The most objects of one list.
@@ -52,7 +52,7 @@ impl Server {
         kind: &Arc<Kind>,
         namespace: &str,
         (labels, fields): (&str, &str),
-        read: impl Fn(&[u8]) -> Option<T>,
+        read: impl Fn(&Seen<'_>) -> Option<T>,
     ) -> Result<Part<T>, Refusal> {
         let what = || {
             let place = if kind.namespaced && !namespace.is_empty() {
@@ -85,8 +85,8 @@ fn refusal(error: &FeedError, kind: &Kind, what: String) -> Refusal {
     }
 }
 
-fn object(kind: &Arc<Kind>) -> impl Fn(&[u8]) -> Option<Object> {
-    |json| serde_json::from_slice::<Raw>(json).ok()?.into_object(Arc::clone(kind))
+fn object(kind: &Arc<Kind>) -> impl Fn(&Seen<'_>) -> Option<Object> {
+    |seen| seen.decode::<Raw>().ok()?.into_object(Arc::clone(kind))
 }
 
 impl Source for Server {
@@ -123,7 +123,7 @@ impl Source for Server {
         // Those about cluster-scoped objects live there.
         let namespace = if about.namespace.is_empty() { "default" } else { &about.namespace };
         let fields = format!("involvedObject.uid={}", about.uid);
-        let read = |json: &[u8]| Event::read(&serde_json::from_slice::<Value>(json).ok()?);
+        let read = |seen: &Seen<'_>| Event::read(&seen.decode::<Value>().ok()?);
         self.select(&kind, namespace, ("", &fields), read).await
     }
 }

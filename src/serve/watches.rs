@@ -65,6 +65,8 @@ struct Watch<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     heard_age: Option<u64>,
     events: u64,
+    /// Objects that were read one by one, while only metadata was asked for.
+    reads: u64,
     relists: u64,
     drift: u64,
     errors: BTreeMap<String, u64>,
@@ -113,7 +115,7 @@ impl<'a> Discovered<'a> {
 
 impl<'a> Watch<'a> {
     fn of(coverage: &'a KindCoverage, counts: WatchCounts, now: Timestamp) -> Self {
-        let read = if coverage.kind.is_read_by_metadata() { "metadata" } else { "whole" };
+        let read = if counts.is_whole { "whole" } else { "metadata" };
         Self {
             state: coverage.state.as_str(),
             message: coverage.state.message(),
@@ -122,6 +124,7 @@ impl<'a> Watch<'a> {
             components: coverage.components,
             heard_age: counts.heard.map(|heard| age(heard, now)),
             events: counts.events,
+            reads: counts.reads,
             relists: counts.relists,
             drift: counts.drift,
             errors: counts.errors.into_iter().map(|(code, count)| (code.to_string(), count)).collect(),
@@ -142,6 +145,7 @@ impl<'a> Watch<'a> {
             components: 0,
             heard_age: None,
             events: 0,
+            reads: 0,
             relists: 0,
             drift: 0,
             errors: BTreeMap::new(),

@@ -75,6 +75,11 @@ impl Observation {
         })
     }
 
+    /// Whether `object` carries a label of `prefix` with a valid identifier.
+    pub fn is_of(object: &Object, prefix: &LabelPrefix) -> bool {
+        object.labels.iter().any(|(key, _)| prefix.identifier(key).is_some())
+    }
+
     /// The group and kind of the object.
     pub fn group_kind(&self) -> GroupKind {
         self.object.kind.group_kind()

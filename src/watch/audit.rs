@@ -9,8 +9,7 @@ use std::{ops::Range, time::Duration};
 use tokio::time::Instant;
 
 use super::{
-    Feed, FeedError, Reader, Seen,
-    event::Whole,
+    Feed, FeedError, Reader,
     reader::{Compared, Known},
 };
 
@@ -40,9 +39,8 @@ pub(super) async fn drift<R: Reader>(
     loop {
         let page = feed.exact(version, &token).await?;
         let listed = page.parse()?;
-        for item in listed.items() {
-            let whole: Whole<'_> = serde_json::from_slice(item).unwrap_or_default();
-            match reader.compare(&Seen { head: whole.metadata, json: item, in_event: false }) {
+        for seen in listed.seen() {
+            match reader.compare(&seen) {
                 Compared::Alien => {}
                 Compared::Same => confirmed += 1,
                 Compared::Changed => {
@@ -52,10 +50,10 @@ pub(super) async fn drift<R: Reader>(
                 Compared::New => otherwise += 1,
             }
         }
-        if listed.metadata.r#continue.is_empty() {
+        if listed.token.is_empty() {
             let lost = known.0.saturating_sub(confirmed);
             return Ok(otherwise + lost);
         }
-        token = listed.metadata.r#continue;
+        token = listed.token;
     }
 }

@@ -10,7 +10,7 @@ use super::{Compared, Known, Reader, Seen};
 use crate::{
     api::LabelPrefix,
     health::SharedRules,
-    model::{Kind, decode::Raw},
+    model::{Kind, Object, decode::Raw},
     summary::{Observation, WatchState, object_key},
 };
 
@@ -63,21 +63,29 @@ impl ComponentReader {
         Self { kind, prefix, rules, finder, known, staged, versions: RandomState::new() }
     }
 
-    /// The object, where it carries a label. Most JSON doesn't hold the prefix anywhere and is not
-    /// looked at further: the API server doesn't escape slashes.
+    /// The object, judged, where it carries a label. Most of what comes doesn't hold the prefix anywhere
+    /// and is not looked at further: the API server doesn't escape slashes.
     fn observe(&self, seen: &Seen<'_>) -> Option<Observation> {
-        self.finder.find(seen.json)?;
+        Observation::of(&self.read(seen)?, &self.prefix, &self.rules.load())
+    }
+
+    /// The object, where it may carry a label.
+    fn read(&self, seen: &Seen<'_>) -> Option<Object> {
+        if !seen.holds(&self.finder) {
+            return None;
+        }
         match seen.decode::<Raw>() {
-            Ok(raw) => {
-                let object = raw.into_object(Arc::clone(&self.kind))?;
-                Observation::of(&object, &self.prefix, &self.rules.load())
-            }
+            Ok(raw) => raw.into_object(Arc::clone(&self.kind)),
             Err(error) => {
                 let name = crate::model::text::name(&seen.head.name);
                 tracing::warn!(kind = %self.kind.resource_name(), %name, %error, "an object can't be read");
                 None
             }
         }
+    }
+
+    fn is_labelled(&self, seen: &Seen<'_>) -> bool {
+        self.read(seen).is_some_and(|object| Observation::is_of(&object, &self.prefix))
     }
 
     fn key(&self, seen: &Seen<'_>) -> Box<str> {
@@ -140,6 +148,10 @@ impl Reader for ComponentReader {
         self.forget(seen)
     }
 
+    fn wants(&self, seen: &Seen<'_>) -> bool {
+        self.is_labelled(seen)
+    }
+
     fn state(&mut self, state: &WatchState) -> Option<Report> {
         self.report(News::State(state.clone()))
     }
@@ -149,7 +161,7 @@ impl Reader for ComponentReader {
     }
 
     fn compare(&self, seen: &Seen<'_>) -> Compared {
-        match (self.observe(seen).is_some(), self.known.get(&self.key(seen))) {
+        match (self.is_labelled(seen), self.known.get(&self.key(seen))) {
             (false, None) => Compared::Alien,
             (true, None) => Compared::New,
             (true, Some(version)) if *version == self.version(seen) => Compared::Same,

@@ -7,10 +7,13 @@ use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use kube::{Client, client::Body};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use thiserror::Error;
 
-use super::lines::Lines;
+use super::{
+    Seen,
+    frames::Frames,
+    wire::{Detail, Encoding, Page},
+};
 use crate::{
     metrics::{WatchErrorCode, WatchMetrics},
     model::{Kind, text},
@@ -31,10 +34,6 @@ const MAX_PAGE: usize = 512 << 20;
 
 /// The largest error message that is read.
 const MAX_ERROR: usize = 64 << 10;
-
-/// How to ask for the metadata of objects alone.
-const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /// Why a list or a watch failed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -104,68 +103,77 @@ pub struct Feed {
     path: String,
     /// Ends the queries of lists and watches of many objects; empty where all are wanted.
     selector: String,
+    detail: Detail,
+    /// Whether `detail` may change with what is seen.
+    is_chosen: bool,
     headers_timeout: Duration,
     page_timeout: Duration,
     pub(super) metrics: Arc<WatchMetrics>,
 }
 
-/// One page of a list.
-pub(super) struct Page {
-    body: Bytes,
-}
-
-/// The parts of a page.
-#[derive(Deserialize)]
-pub(super) struct Listed<'a> {
-    #[serde(default)]
-    kind: String,
-    #[serde(default)]
-    pub(super) metadata: ListMeta,
-    #[serde(borrow)]
-    items: Option<Vec<&'a RawValue>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct ListMeta {
-    pub(super) resource_version: String,
-    pub(super) r#continue: String,
-}
-
-impl Page {
-    /// Reads the page. Anything but a list is an error: an empty answer doesn't mean that nothing is
-    /// there.
-    pub(super) fn parse(&self) -> Result<Listed<'_>, FeedError> {
-        let listed: Listed<'_> =
-            serde_json::from_slice(&self.body).map_err(|error| FeedError::Unreadable(error.to_string()))?;
-        if listed.kind.ends_with("List") {
-            Ok(listed)
-        } else {
-            let kind = text::word(&listed.kind);
-            Err(FeedError::Unreadable(format!("a list was asked for, and '{kind}' came")))
-        }
-    }
-}
-
-impl<'a> Listed<'a> {
-    /// The objects, each as its JSON.
-    pub(super) fn items(&self) -> impl Iterator<Item = &'a [u8]> {
-        self.items.iter().flatten().map(|item| item.get().as_bytes())
-    }
-}
-
 impl Feed {
     /// The feed of all objects of a kind, counted in `metrics`.
+    ///
+    /// A kind without a status is judged by its metadata alone, and nothing else is ever asked for: no data
+    /// of a `ConfigMap` or `Secret` enters the process.
     pub fn new(client: Client, kind: Arc<Kind>, metrics: Arc<WatchMetrics>) -> Self {
         let root = if kind.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", kind.group) };
         let path = format!("{root}/{}/{}", kind.version, kind.plural);
         let (headers_timeout, page_timeout) = (HEADERS_TIMEOUT, PAGE_TIMEOUT);
-        Self { client, kind, path, selector: String::new(), headers_timeout, page_timeout, metrics }
+        let detail = if kind.is_read_by_metadata() { Detail::Metadata } else { Detail::Whole };
+        metrics.whole(detail == Detail::Whole);
+        let selector = String::new();
+        Self {
+            client,
+            kind,
+            path,
+            selector,
+            detail,
+            is_chosen: false,
+            headers_timeout,
+            page_timeout,
+            metrics,
+        }
     }
 
     /// The same without counting: for single requests, and for a kind that is counted elsewhere.
     pub fn uncounted(client: Client, kind: Arc<Kind>) -> Self {
         Self::new(client, kind, Arc::default())
+    }
+
+    /// The same feed, of the metadata alone.
+    #[must_use]
+    pub fn of_metadata(self) -> Self {
+        Self { is_chosen: false, ..self }.showing(Detail::Metadata)
+    }
+
+    /// The same feed, of the metadata alone or of whole objects, whichever serves better for how many of
+    /// them are [wanted](super::Reader::wants).
+    #[must_use]
+    pub fn as_needed(self) -> Self {
+        let is_chosen = !self.kind.is_read_by_metadata();
+        Self { is_chosen, ..self }.showing(Detail::Metadata)
+    }
+
+    /// Whether what comes is whole, and needn't be.
+    pub(super) fn may_be_metadata(&self) -> bool {
+        self.is_chosen && self.detail == Detail::Whole
+    }
+
+    /// Whether what comes is metadata of objects that may have to be read whole.
+    pub(super) fn may_lack(&self) -> bool {
+        self.is_chosen && self.detail == Detail::Metadata
+    }
+
+    fn showing(mut self, detail: Detail) -> Self {
+        self.show(detail);
+        self
+    }
+
+    /// Changes how much of objects is asked for from now on.
+    pub(super) fn show(&mut self, detail: Detail) {
+        self.detail = detail;
+        self.metrics.whole(detail == Detail::Whole);
     }
 
     /// The same feed, where an answer may take as long as `patience` to begin and to arrive.
@@ -188,22 +196,22 @@ impl Feed {
 
     /// Opens a watch that begins with a list (a streaming list, KEP-3157). The server ends it after
     /// `seconds`.
-    pub(super) async fn stream(&self, seconds: u64) -> Result<Lines, FeedError> {
+    pub(super) async fn stream(&self, seconds: u64) -> Result<Frames, FeedError> {
         let query = format!(
             "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds={seconds}{}",
             self.selector
         );
-        Ok(Lines::new(self.get(&query, self.accept(false)).await?.into_body()))
+        self.frames(&query).await
     }
 
     /// Opens a watch of what happens after `resource_version`.
-    pub(super) async fn watch(&self, resource_version: &str, seconds: u64) -> Result<Lines, FeedError> {
+    pub(super) async fn watch(&self, resource_version: &str, seconds: u64) -> Result<Frames, FeedError> {
         let query = format!(
             "watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={}{}",
             escape(resource_version),
             self.selector
         );
-        Ok(Lines::new(self.get(&query, self.accept(false)).await?.into_body()))
+        self.frames(&query).await
     }
 
     /// Reads the next page of a list; `token` is empty for the first.
@@ -219,13 +227,20 @@ impl Feed {
         } else {
             format!("continue={}", escape(token))
         };
-        self.read_as(&format!("limit={PAGE}&{from}{}", self.selector), METADATA_LIST).await
+        self.read_as(&format!("limit={PAGE}&{from}{}", self.selector), Detail::Metadata).await
     }
 
-    /// Reads the metadata of one object by its name; the list is empty where there is none. Listing
-    /// needs no right to `get`.
+    /// Reads one object by its name; the list is empty where there is none. Listing needs no right to
+    /// `get`.
     pub(super) async fn named(&self, name: &str) -> Result<Page, FeedError> {
-        self.read(&format!("fieldSelector=metadata.name%3D{}", escape(name))).await
+        self.read(&by_name(name)).await
+    }
+
+    /// Reads one object whole, by its name, as it was at `resource_version` or later; the list is empty
+    /// where there is none.
+    pub(super) async fn whole(&self, name: &str, resource_version: &str) -> Result<Page, FeedError> {
+        let from = format!("resourceVersion={}&resourceVersionMatch=NotOlderThan", escape(resource_version));
+        self.read_as(&format!("{}&{from}", by_name(name)), Detail::Whole).await
     }
 
     /// Reads the first `limit` objects whose labels and fields the selectors take, and whether there are
@@ -238,7 +253,7 @@ impl Feed {
         labels: &str,
         fields: &str,
         limit: usize,
-        read: impl Fn(&[u8]) -> Option<T>,
+        read: impl Fn(&Seen<'_>) -> Option<T>,
     ) -> Result<(Vec<T>, bool), FeedError> {
         let mut query = format!("limit={limit}");
         for (name, selector) in [("labelSelector", labels), ("fieldSelector", fields)] {
@@ -248,8 +263,8 @@ impl Feed {
         }
         let page = self.read(&query).await?;
         let listed = page.parse()?;
-        let more = !listed.metadata.r#continue.is_empty();
-        Ok((listed.items().filter_map(read).collect(), more))
+        let objects = listed.seen().filter_map(|seen| read(&seen)).collect();
+        Ok((objects, !listed.token.is_empty()))
     }
 
     /// The same feed for one namespace; for all where it has no name.
@@ -266,16 +281,23 @@ impl Feed {
     }
 
     async fn read(&self, query: &str) -> Result<Page, FeedError> {
-        self.read_as(query, self.accept(true)).await
+        self.read_as(query, self.detail).await
     }
 
-    async fn read_as(&self, query: &str, accept: &'static str) -> Result<Page, FeedError> {
-        let response = self.get(query, accept).await?;
+    async fn read_as(&self, query: &str, detail: Detail) -> Result<Page, FeedError> {
+        let response = self.get(query, detail.accept(true)).await?;
+        let encoding = Encoding::of(response.headers());
         let body = collect(response, MAX_PAGE);
         let body = tokio::time::timeout(self.page_timeout, body)
             .await
             .map_err(|_| FeedError::Timeout(self.page_timeout))??;
-        Ok(Page { body })
+        Ok(Page { body, encoding })
+    }
+
+    async fn frames(&self, query: &str) -> Result<Frames, FeedError> {
+        let response = self.get(query, self.detail.accept(false)).await?;
+        let encoding = Encoding::of(response.headers());
+        Ok(Frames::new(response.into_body(), encoding))
     }
 
     async fn get(&self, query: &str, accept: &'static str) -> Result<Response<Body>, FeedError> {
@@ -288,16 +310,6 @@ impl Feed {
             .map_err(|_| FeedError::Timeout(self.headers_timeout))?
             .map_err(|error| FeedError::transport(&error))?;
         if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
-    }
-
-    /// A kind without a status is judged by its metadata alone, and nothing else is asked for: no
-    /// data of a `ConfigMap` or `Secret` enters the process.
-    fn accept(&self, list: bool) -> &'static str {
-        match (self.kind.is_read_by_metadata(), list) {
-            (true, false) => METADATA,
-            (true, true) => METADATA_LIST,
-            _ => "application/json",
-        }
     }
 }
 
@@ -338,6 +350,10 @@ async fn collect(response: Response<Body>, limit: usize) -> Result<Bytes, FeedEr
     })
 }
 
+fn by_name(name: &str) -> String {
+    format!("fieldSelector=metadata.name%3D{}", escape(name))
+}
+
 /// Escapes a value of a query or a segment of a path.
 fn escape(raw: &str) -> String {
     let mut escaped = String::with_capacity(raw.len());
@@ -354,21 +370,6 @@ fn escape(raw: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn items(body: &'static str) -> Result<usize, FeedError> {
-        Page { body: body.into() }.parse().map(|listed| listed.items().count())
-    }
-
-    #[test]
-    fn an_answer_that_is_no_list_is_not_an_empty_list() {
-        for body in
-            ["{}", "", "<html>", "[]", r#"{"kind":"Status","code":200}"#, r#"{"kind":"Pod","items":[]}"#]
-        {
-            assert!(matches!(items(body), Err(FeedError::Unreadable(_))), "{body}");
-        }
-        assert_eq!(items(r#"{"kind":"PodList","items":null}"#), Ok(0));
-        assert_eq!(items(r#"{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[{},{}]}"#), Ok(2));
-    }
 
     #[test]
     fn what_is_not_safe_in_a_query_is_escaped() {

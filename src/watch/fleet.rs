@@ -176,12 +176,11 @@ impl Fleet {
                 kind: kind.to_owned(),
                 plural: format!("{}s", kind.to_lowercase()),
                 namespaced: false,
-                // Metadata is enough.
-                status: StatusReporting::No,
+                status: StatusReporting::Yes,
             };
             let kind = Arc::new(kind);
             // The same kinds are counted where they are watched for components.
-            let feed = Feed::uncounted(self.client.clone(), Arc::clone(&kind));
+            let feed = Feed::uncounted(self.client.clone(), Arc::clone(&kind)).of_metadata();
             let following =
                 follow(feed, TriggerReader::default(), trigger.clone(), Turns::new(1), cancel.child_token());
             self.tasks.spawn(following);
@@ -236,7 +235,8 @@ impl Fleet {
     }
 
     fn begin(&mut self, name: ResourceName, kind: Arc<Kind>, cancel: CancellationToken, after: Duration) {
-        let mut feed = Feed::new(self.client.clone(), Arc::clone(&kind), self.metrics.watch(&kind));
+        let counted = self.metrics.watch(&kind);
+        let mut feed = Feed::new(self.client.clone(), Arc::clone(&kind), counted).as_needed();
         if let Some(marker) = &self.marker {
             feed = feed.of_labels(marker.as_str());
         }

@@ -9,12 +9,14 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Feed, FeedError, Reader, Seen, audit,
-    event::{Event, Whole, ends_list},
-    feed::{ListMeta, Page},
-    lines::Lines,
+    Feed, FeedError, Reader, audit,
+    frames::Frames,
+    listing::{Listing, Name, read_pages},
     live_rules::{Asked, LiveRules},
     progress::{Phase, Progress, SHORT_WATCH},
+    reader::Known,
+    transport::Share,
+    wire::{Change, Detail, Event, Frame},
 };
 use crate::{model::Kind, summary::WatchState};
 
@@ -160,32 +162,40 @@ impl<R: Reader> Follower<'_, R> {
         let turn = self.turn().await?;
         self.turns.begin();
         let (turn, opened) = within_turn(turn, self.feed.stream(fastrand::u64(WATCH_SECONDS))).await;
-        let mut lines = match opened {
-            Ok(lines) => lines,
+        let mut frames = match opened {
+            Ok(frames) => frames,
             Err(error) => return Ok(Some(error.into())),
         };
-        self.reader.begin();
+        let mut listing = Listing::of(self.reader);
         loop {
-            let line = match next_line(&mut lines, LIST_IDLE).await {
-                Ok(Some(line)) => line,
+            let frame = match next_frame(&mut frames, LIST_IDLE).await {
+                Ok(Some(frame)) => frame,
                 Ok(None) => return Ok(Some(End { open: Duration::ZERO, error: None })),
                 Err(error) => return Ok(Some(error.into())),
             };
-            let event = match Event::parse(&line) {
+            let Event { change, seen } = match frame.event() {
                 Ok(event) => event,
                 Err(error) => return Ok(Some(error.into())),
             };
-            match &*event.kind {
-                "BOOKMARK" if ends_list(&line) => {
-                    let version = event.object.metadata.resource_version.into_owned();
-                    drop(turn);
-                    self.listed(&version).await?;
-                    return self.consume(lines).await;
-                }
-                "BOOKMARK" => {}
+            let is_complete = change == Change::Bookmark { ends_list: true };
+            match change {
+                Change::Bookmark { .. } => {}
                 // An object may change or go while the list is on its way.
-                "DELETED" => self.reader.unlisted(&event.seen(&line)),
-                _ => self.reader.listed(&event.seen(&line)),
+                Change::Deleted => listing.remove(self.reader, &seen),
+                Change::Set => listing.take(&self.feed, self.reader, &seen),
+            }
+            if listing.is_better_whole(is_complete) {
+                self.feed.show(Detail::Whole);
+                return Ok(None);
+            }
+            if is_complete {
+                let version = &*seen.head.resource_version;
+                if let Err(error) = listing.complete(&self.feed, self.reader, version).await {
+                    return Ok(Some(error.into()));
+                }
+                drop(turn);
+                self.listed(version).await?;
+                return self.consume(frames).await;
             }
         }
     }
@@ -194,7 +204,7 @@ impl<R: Reader> Follower<'_, R> {
     async fn list(&mut self) -> Result<Option<FeedError>, Unheard> {
         let turn = self.turn().await?;
         self.turns.begin();
-        match within_turn(turn, read_pages(&self.feed, self.reader)).await.1 {
+        match within_turn(turn, read_pages(&mut self.feed, self.reader)).await.1 {
             Ok(version) => self.listed(&version).await.map(|()| None),
             Err(error) => Ok(Some(error)),
         }
@@ -218,21 +228,23 @@ impl<R: Reader> Follower<'_, R> {
 
     async fn watch(&mut self, version: &str) -> Result<Option<End>, Unheard> {
         match self.feed.watch(version, fastrand::u64(WATCH_SECONDS)).await {
-            Ok(lines) => self.consume(lines).await,
+            Ok(frames) => self.consume(frames).await,
             Err(error) => Ok(Some(error.into())),
         }
     }
 
-    /// Reads events until the watch ends, or a new list is asked for.
-    async fn consume(&mut self, mut lines: Lines) -> Result<Option<End>, Unheard> {
+    /// Reads events until the watch ends, a new list is asked for, or another watch serves better.
+    async fn consume(&mut self, mut frames: Frames) -> Result<Option<End>, Unheard> {
         let started = Instant::now();
+        let end = |error| Ok(Some(End { open: started.elapsed(), error }));
+        let mut share = Share::default();
         // Set once, and not for each event.
         let mut audit_due = std::pin::pin!(tokio::time::sleep_until(self.audit_at));
         loop {
             // A watch that is reopened after a failure works once it has stayed open for a while.
             let patience = if self.progress.is_in_doubt() { SHORT_WATCH } else { IDLE };
             let next = tokio::select! {
-                next = next_line(&mut lines, patience) => next,
+                next = next_frame(&mut frames, patience) => next,
                 () = self.turns.asked() => {
                     self.progress.anew();
                     return Ok(None);
@@ -246,34 +258,69 @@ impl<R: Reader> Follower<'_, R> {
                     return Ok(None);
                 }
             };
-            let line = match next {
-                Ok(Some(line)) => line,
+            let frame = match next {
+                Ok(Some(frame)) => frame,
                 Err(FeedError::Timeout(_)) if patience == SHORT_WATCH => {
                     self.progress.recovered();
                     self.tell_state().await?;
                     continue;
                 }
-                Ok(None) => return Ok(Some(End { open: started.elapsed(), error: None })),
-                Err(error) => return Ok(Some(End { open: started.elapsed(), error: Some(error) })),
+                Ok(None) => return end(None),
+                Err(error) => return end(Some(error)),
             };
-            let event = match Event::parse(&line) {
+            let Event { change, seen } = match frame.event() {
                 Ok(event) => event,
-                Err(error) => return Ok(Some(End { open: started.elapsed(), error: Some(error) })),
+                Err(error) => return end(Some(error)),
             };
             self.feed.metrics.heard();
-            if !event.object.metadata.resource_version.is_empty() {
-                self.progress.advanced(&event.object.metadata.resource_version);
+            let version = &*seen.head.resource_version;
+            let news = match change {
+                Change::Bookmark { .. } => None,
+                Change::Deleted => self.reader.deleted(&seen),
+                Change::Set if self.feed.may_lack() && self.reader.wants(&seen) => {
+                    share.event(true);
+                    if share.is_better_whole() {
+                        // The next watch begins with this event.
+                        self.feed.show(Detail::Whole);
+                        return Ok(None);
+                    }
+                    match self.read(Name::of(&seen), version).await {
+                        Ok(news) => news,
+                        Err(error) => return end(Some(error)),
+                    }
+                }
+                Change::Set => {
+                    let news = self.reader.changed(&seen);
+                    share.event(news.is_some());
+                    news
+                }
+            };
+            if !version.is_empty() {
+                self.progress.advanced(version);
                 self.tell_state().await?;
             }
-            if event.kind == "BOOKMARK" {
+            if matches!(change, Change::Bookmark { .. }) {
+                let share = std::mem::take(&mut share);
+                if self.feed.may_be_metadata() && (share.is_better_metadata() || self.knows_nothing()) {
+                    self.feed.show(Detail::Metadata);
+                    return Ok(None);
+                }
                 continue;
             }
             self.feed.metrics.events(1);
-            let is_gone = event.kind == "DELETED";
-            let seen = event.seen(&line);
-            let news = if is_gone { self.reader.deleted(&seen) } else { self.reader.changed(&seen) };
             self.send(news).await?;
         }
+    }
+
+    fn knows_nothing(&self) -> bool {
+        self.reader.known() == Some(Known(0))
+    }
+
+    /// Reads an object whole of which metadata came. One that is gone by then is told of by the watch.
+    async fn read(&mut self, name: Name, version: &str) -> Result<Option<R::News>, FeedError> {
+        let page = name.read(&self.feed, version).await?;
+        let listed = page.parse()?;
+        Ok(listed.seen().next().and_then(|seen| self.reader.changed(&seen)))
     }
 
     /// Compares what the watch told with a list; false where they differ. The watch waits meanwhile.
@@ -331,32 +378,9 @@ async fn within_turn<T>(
     }
 }
 
-/// Lists a kind in pages into `reader`; gives the version of the list.
-pub(super) async fn read_pages<R: Reader>(feed: &Feed, reader: &mut R) -> Result<String, FeedError> {
-    reader.begin();
-    let mut token = String::new();
-    loop {
-        let page = feed.page(&token).await?;
-        let meta = read_page(&page, reader)?;
-        if meta.r#continue.is_empty() {
-            return Ok(meta.resource_version);
-        }
-        token = meta.r#continue;
-    }
-}
-
-fn read_page<R: Reader>(page: &Page, reader: &mut R) -> Result<ListMeta, FeedError> {
-    let listed = page.parse()?;
-    for item in listed.items() {
-        let whole: Whole<'_> = serde_json::from_slice(item).unwrap_or_default();
-        reader.listed(&Seen { head: whole.metadata, json: item, in_event: false });
-    }
-    Ok(listed.metadata)
-}
-
-async fn next_line(lines: &mut Lines, idle: Duration) -> Result<Option<bytes::Bytes>, FeedError> {
-    match timeout(idle, lines.next()).await {
-        Ok(line) => line,
+async fn next_frame(frames: &mut Frames, idle: Duration) -> Result<Option<Frame>, FeedError> {
+    match timeout(idle, frames.next()).await {
+        Ok(frame) => frame,
         Err(_) => Err(FeedError::Timeout(idle)),
     }
 }

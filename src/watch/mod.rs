@@ -10,6 +10,8 @@
 //!
 //! - What the watch told is compared with a fresh list now and then; what differs is counted, and the
 //!   kind is listed anew.
+//! - Of a kind of which few objects are wanted, only metadata is asked for, and each wanted object is read;
+//!   which of the two serves better is decided from what comes, and no change is missed at the switch.
 //!
 //! # Recovery
 //! Failures are repeated with a growing, spread wait that only progress resets: a complete list or
@@ -18,20 +20,24 @@
 
 mod audit;
 mod components;
-mod event;
 mod feed;
 mod fleet;
 mod follow;
-mod lines;
+mod frames;
+mod json;
+mod listing;
 mod live_rules;
 mod owners;
 mod progress;
+mod protobuf;
 mod reader;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod transport;
 mod trigger;
 mod unmarked;
+mod wire;
 
 pub use components::{ComponentReader, News, Report};
 pub use feed::{Feed, FeedError};
@@ -42,3 +48,4 @@ pub use owners::controller_of;
 pub use reader::{Compared, Head, Known, Reader, Seen};
 pub use snapshot::{addon_kind, snapshot};
 pub use unmarked::{Unmarked, unmarked};
+pub use wire::Detail;

@@ -5,7 +5,7 @@ use kube::Client;
 use super::{Feed, FeedError};
 use crate::{
     discover::Catalogue,
-    model::{Kind, Object, Owner, StatusReporting, decode::Raw},
+    model::{Object, Owner, decode::Raw},
 };
 
 /// The owner that controls `owner`, an object in `namespace` that carries no label itself; `None`
@@ -21,14 +21,10 @@ pub async fn controller_of(
 ) -> Result<Option<Owner>, FeedError> {
     let found = catalogue.kinds.values().find(|kind| kind.group == owner.group && kind.kind == owner.kind);
     let Some(kind) = found else { return Ok(None) };
-    // Metadata is enough, whatever the kind.
-    let kind = Arc::new(Kind { status: StatusReporting::No, ..Kind::clone(kind) });
-    let page =
-        Feed::uncounted(client.clone(), Arc::clone(&kind)).within(namespace).named(&owner.name).await?;
+    let feed = Feed::uncounted(client.clone(), Arc::clone(kind)).of_metadata();
+    let page = feed.within(namespace).named(&owner.name).await?;
     let listed = page.parse()?;
-    let objects = listed
-        .items()
-        .filter_map(|item| serde_json::from_slice::<Raw>(item).ok()?.into_object(Arc::clone(&kind)));
+    let objects = listed.seen().filter_map(|seen| seen.decode::<Raw>().ok()?.into_object(Arc::clone(kind)));
     let mut same = objects.filter(|object: &Object| object.reference.uid == owner.uid);
     Ok(same.next().and_then(|object| object.controller))
 }

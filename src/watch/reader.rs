@@ -1,7 +1,13 @@
 use std::borrow::Cow;
 
-use serde::{Deserialize, de::DeserializeOwned};
+use bytes::Bytes;
+use memchr::memmem;
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, Error},
+};
 
+use super::protobuf;
 use crate::summary::WatchState;
 
 /// Makes news of what a follower sees.
@@ -26,6 +32,11 @@ pub trait Reader: Send {
 
     /// An object is gone.
     fn deleted(&mut self, seen: &Seen<'_>) -> Option<Self::News>;
+
+    /// Whether an object of which the metadata came is one that has to be read whole.
+    fn wants(&self, _: &Seen<'_>) -> bool {
+        false
+    }
 
     /// How the watch is has changed.
     fn state(&mut self, state: &WatchState) -> Option<Self::News>;
@@ -62,10 +73,17 @@ pub enum Compared {
 pub struct Seen<'a> {
     /// What names it.
     pub head: Head<'a>,
-    /// The JSON that it stands in.
-    pub json: &'a [u8],
-    /// Whether that is the object, or an event around it.
-    pub in_event: bool,
+    pub(super) body: Body<'a>,
+}
+
+/// What an object came in.
+pub(super) enum Body<'a> {
+    /// Its JSON.
+    Object(&'a [u8]),
+    /// The JSON of an event around it.
+    Event(&'a [u8]),
+    /// Its `ObjectMeta` in protobuf.
+    Metadata(Bytes),
 }
 
 /// What names an object.
@@ -86,19 +104,30 @@ pub struct Head<'a> {
 }
 
 impl Seen<'_> {
-    /// Reads the object.
+    /// Reads the object, or its metadata where that is all that came.
     ///
     /// # Errors
-    /// Where the JSON doesn't fit.
+    /// Where what came doesn't fit.
     pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         #[derive(Deserialize)]
         struct Event<T> {
             object: T,
         }
-        if self.in_event {
-            serde_json::from_slice::<Event<T>>(self.json).map(|event| event.object)
-        } else {
-            serde_json::from_slice(self.json)
+        match &self.body {
+            Body::Object(json) => serde_json::from_slice(json),
+            Body::Event(json) => serde_json::from_slice::<Event<T>>(json).map(|event| event.object),
+            Body::Metadata(metadata) => {
+                serde_json::from_value(protobuf::to_json(metadata).map_err(serde_json::Error::custom)?)
+            }
         }
+    }
+
+    /// Whether `finder` finds something anywhere in what came.
+    pub(super) fn holds(&self, finder: &memmem::Finder<'_>) -> bool {
+        let bytes: &[u8] = match &self.body {
+            Body::Object(json) | Body::Event(json) => json,
+            Body::Metadata(metadata) => metadata,
+        };
+        finder.find(bytes).is_some()
     }
 }

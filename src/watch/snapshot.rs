@@ -5,7 +5,7 @@ use kube::Client;
 use tokio::time::timeout;
 
 use super::{
-    Feed, FeedError, News, Reader, components::ComponentReader, follow::read_pages, owners::controller_of,
+    Feed, FeedError, News, Reader, components::ComponentReader, listing::read_pages, owners::controller_of,
 };
 use crate::{
     api::LabelPrefix,
@@ -73,9 +73,9 @@ async fn list(
     rules: &SharedRules,
     patience: Duration,
 ) -> Result<Vec<Observation>, FeedError> {
-    let feed = Feed::uncounted(client.clone(), Arc::clone(&kind)).patient(patience);
+    let mut feed = Feed::uncounted(client.clone(), Arc::clone(&kind)).patient(patience).as_needed();
     let mut reader = ComponentReader::new(kind, prefix.clone(), Arc::clone(rules));
-    read_pages(&feed, &mut reader).await?;
+    read_pages(&mut feed, &mut reader).await?;
     Ok(match reader.complete().map(|report| report.news) {
         Some(News::Listed(observations)) => observations,
         _ => Vec::new(),

@@ -3,6 +3,7 @@
 
 mod audit;
 mod relisting;
+mod transport;
 
 use std::{
     collections::VecDeque,
@@ -43,14 +44,18 @@ enum Answer {
 /// A server that gives these answers in turn, and is silent after them.
 struct Server {
     answers: Mutex<VecDeque<Answer>>,
-    asked: Mutex<Vec<String>>,
+    /// The query of each request, and whether it was for metadata.
+    asked: Mutex<Vec<(String, bool)>>,
 }
 
 type Answered = Response<UnsyncBoxBody<Bytes, std::io::Error>>;
 
 impl Server {
     fn answer(&self, request: &Request<Body>) -> Answered {
-        self.asked.lock().unwrap().push(request.uri().query().unwrap_or_default().to_owned());
+        let accept =
+            request.headers().get(http::header::ACCEPT).map_or("", |accept| accept.to_str().unwrap());
+        let query = request.uri().query().unwrap_or_default().to_owned();
+        self.asked.lock().unwrap().push((query, accept.contains("as=PartialObjectMetadata")));
         let mut late = (Duration::ZERO, Vec::new());
         let mut beats = 0;
         let (status, lines, is_open) = match self.answers.lock().unwrap().pop_front() {
@@ -140,7 +145,7 @@ impl Bench {
     }
 
     fn queries(&self) -> Vec<String> {
-        self.server.asked.lock().unwrap().clone()
+        self.server.asked.lock().unwrap().iter().map(|(query, _)| query.clone()).collect()
     }
 
     /// How many objects were counted as known otherwise than a list shows them.
@@ -149,8 +154,9 @@ impl Bench {
     }
 
     fn asked(&self) -> Vec<&'static str> {
-        let sort = |query: &String| match query.as_str() {
+        let sort = |(query, _): &(String, bool)| match query.as_str() {
             query if query.contains("sendInitialEvents") => "stream",
+            query if query.contains("fieldSelector=metadata.name") => "read",
             query if query.contains("limit=") => "page",
             _ => "watch",
         };

@@ -6,7 +6,7 @@ use memchr::memmem;
 use super::{Feed, FeedError};
 use crate::{
     api::{Identifier, LabelPrefix, MarkerLabel},
-    model::{Kind, ObjectRef, StatusReporting, decode::Raw},
+    model::{Kind, ObjectRef, decode::Raw},
 };
 
 /// The most objects of a kind that are kept.
@@ -33,9 +33,8 @@ pub async fn unmarked(
     marker: &MarkerLabel,
     patience: Duration,
 ) -> Result<Unmarked, FeedError> {
-    // Metadata is enough, whatever the kind.
-    let kind = Arc::new(Kind { status: StatusReporting::No, ..kind.clone() });
-    let feed = Feed::uncounted(client.clone(), Arc::clone(&kind));
+    let kind = Arc::new(kind.clone());
+    let feed = Feed::uncounted(client.clone(), Arc::clone(&kind)).of_metadata();
     let feed = feed.patient(patience).of_labels(&format!("!{marker}"));
     let finder = memmem::Finder::new(prefix.as_str());
     let mut found = Unmarked::default();
@@ -44,9 +43,9 @@ pub async fn unmarked(
         let page = feed.page(&token).await?;
         let listed = page.parse()?;
         let objects = listed
-            .items()
-            .filter(|item| finder.find(item).is_some())
-            .filter_map(|item| serde_json::from_slice::<Raw>(item).ok()?.into_object(Arc::clone(&kind)));
+            .seen()
+            .filter(|seen| seen.holds(&finder))
+            .filter_map(|seen| seen.decode::<Raw>().ok()?.into_object(Arc::clone(&kind)));
         for object in objects {
             let keys = object.labels.iter().map(|(key, _)| key);
             let identifiers: Vec<_> = keys.filter_map(|key| prefix.identifier(key)).collect();
@@ -58,9 +57,9 @@ pub async fn unmarked(
                 found.objects.push((object.reference, identifiers));
             }
         }
-        if listed.metadata.r#continue.is_empty() {
+        if listed.token.is_empty() {
             return Ok(found);
         }
-        token = listed.metadata.r#continue;
+        token = listed.token;
     }
 }

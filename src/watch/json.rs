@@ -1,0 +1,123 @@
+//! Watches and lists in JSON.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    FeedError, Head,
+    reader::Body,
+    wire::{self, Event, Item, Listed},
+};
+
+/// An object of which only what names it is read.
+#[derive(Default, Deserialize)]
+struct Named<'a> {
+    #[serde(borrow, default)]
+    metadata: Head<'a>,
+}
+
+/// Reads a line of a watch.
+///
+/// # Errors
+/// Where it is no event, and the error that an ERROR event carries.
+pub(super) fn event(line: &[u8]) -> Result<Event<'_>, FeedError> {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Cow<'a, str>,
+        #[serde(borrow)]
+        object: Named<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Error {
+        object: Status,
+    }
+    #[derive(Deserialize)]
+    struct Status {
+        #[serde(default)]
+        code: u16,
+        #[serde(default)]
+        message: String,
+    }
+    let Line { kind, object } = serde_json::from_slice(line).map_err(|error| unreadable(&error))?;
+    if kind == "ERROR" {
+        let Error { object } = serde_json::from_slice(line).map_err(|error| unreadable(&error))?;
+        return Err(wire::carried(object.code, &object.message));
+    }
+    let change = wire::change(kind.as_bytes(), || wire::ends_list(line));
+    Ok(Event::new(change, object.metadata, Body::Event(line)))
+}
+
+/// Reads a page of a list.
+///
+/// # Errors
+/// Where it is none.
+pub(super) fn list(body: &[u8]) -> Result<Listed<'_>, FeedError> {
+    #[derive(Deserialize)]
+    struct List<'a> {
+        #[serde(default)]
+        kind: String,
+        #[serde(default)]
+        metadata: ListMeta,
+        #[serde(borrow)]
+        items: Option<Vec<&'a RawValue>>,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
+    struct ListMeta {
+        resource_version: String,
+        r#continue: String,
+    }
+    let List { kind, metadata, items } = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+    if !kind.ends_with("List") {
+        return Err(wire::no_list(&kind));
+    }
+    let items = items.unwrap_or_default().into_iter().map(Item::Json).collect();
+    Ok(Listed { resource_version: metadata.resource_version, token: metadata.r#continue, items })
+}
+
+/// What names an object; nothing where that can't be read.
+pub(super) fn head(object: &[u8]) -> Head<'_> {
+    serde_json::from_slice::<Named<'_>>(object).unwrap_or_default().metadata
+}
+
+fn unreadable(error: &serde_json::Error) -> FeedError {
+    FeedError::Unreadable(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_event_is_an_error() {
+        let line = br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old\u001b"}}"#;
+        let wanted =
+            FeedError::Status { code: 410, message: "too old\u{fffd}".to_owned(), retry_after: None };
+        assert_eq!(event(line).err(), Some(wanted));
+    }
+
+    #[test]
+    fn what_is_no_event_is_unreadable() {
+        for line in ["", "<html>", "{}", "[]", r#"{"type":"ADDED"}"#, r#"{"type":"ADDED","object":[1]}"#] {
+            assert!(matches!(event(line.as_bytes()), Err(FeedError::Unreadable(_))), "{line}");
+        }
+    }
+
+    fn items(body: &str) -> Result<usize, FeedError> {
+        list(body.as_bytes()).map(|listed| listed.seen().count())
+    }
+
+    #[test]
+    fn an_answer_that_is_no_list_is_not_an_empty_list() {
+        for body in
+            ["{}", "", "<html>", "[]", r#"{"kind":"Status","code":200}"#, r#"{"kind":"Pod","items":[]}"#]
+        {
+            assert!(matches!(items(body), Err(FeedError::Unreadable(_))), "{body}");
+        }
+        assert_eq!(items(r#"{"kind":"PodList","items":null}"#), Ok(0));
+        assert_eq!(items(r#"{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[{},{}]}"#), Ok(2));
+    }
+}

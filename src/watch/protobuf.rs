@@ -1,0 +1,383 @@
+//! Watches and lists of metadata in protobuf.
+//!
+//! The messages are those of `k8s.io/apimachinery`: `WatchEvent` and `PartialObjectMetadata` of meta/v1,
+//! and `Unknown` of runtime, which the API server puts around every object behind the four bytes `k8s\0`.
+//! Fields that nobody reads aren't declared, and so are stepped over: `managedFields` first of all.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use prost::Message;
+use serde_json::{Map, Value, json};
+
+use super::{
+    FeedError, Head,
+    reader::Body,
+    wire::{self, Event, Item, Listed},
+};
+use crate::model::Timestamp;
+
+/// What stands before every object.
+const MAGIC: &[u8] = b"k8s\0";
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct WatchEvent {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub(super) kind: Bytes,
+    #[prost(message, optional, tag = "2")]
+    pub(super) object: Option<RawExtension>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct RawExtension {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub(super) raw: Bytes,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Unknown {
+    #[prost(message, optional, tag = "1")]
+    pub(super) type_meta: Option<TypeMeta>,
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(super) raw: Bytes,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct TypeMeta {
+    #[prost(string, tag = "2")]
+    pub(super) kind: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Status {
+    #[prost(string, tag = "3")]
+    pub(super) message: String,
+    #[prost(int32, tag = "6")]
+    pub(super) code: i32,
+}
+
+/// `PartialObjectMetadataList`, its objects unread.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct List {
+    #[prost(message, optional, tag = "1")]
+    pub(super) metadata: Option<ListMeta>,
+    #[prost(bytes = "bytes", repeated, tag = "2")]
+    pub(super) items: Vec<Bytes>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ListMeta {
+    #[prost(string, tag = "2")]
+    pub(super) resource_version: String,
+    #[prost(string, tag = "3")]
+    pub(super) r#continue: String,
+}
+
+/// `PartialObjectMetadata`, its metadata unread.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct PartialObjectMetadata {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub(super) metadata: Bytes,
+}
+
+/// What names an object in its `ObjectMeta`.
+#[derive(Clone, PartialEq, Message)]
+struct Names {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(string, tag = "3")]
+    namespace: String,
+    #[prost(string, tag = "5")]
+    uid: String,
+    #[prost(string, tag = "6")]
+    resource_version: String,
+}
+
+/// `ObjectMeta` without what nobody reads.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ObjectMeta {
+    #[prost(string, tag = "1")]
+    pub(super) name: String,
+    #[prost(string, tag = "2")]
+    pub(super) generate_name: String,
+    #[prost(string, tag = "3")]
+    pub(super) namespace: String,
+    #[prost(string, tag = "5")]
+    pub(super) uid: String,
+    #[prost(string, tag = "6")]
+    pub(super) resource_version: String,
+    #[prost(int64, tag = "7")]
+    pub(super) generation: i64,
+    #[prost(message, optional, tag = "8")]
+    pub(super) creation_timestamp: Option<Time>,
+    #[prost(message, optional, tag = "9")]
+    pub(super) deletion_timestamp: Option<Time>,
+    #[prost(btree_map = "string, string", tag = "11")]
+    pub(super) labels: BTreeMap<String, String>,
+    #[prost(btree_map = "string, string", tag = "12")]
+    pub(super) annotations: BTreeMap<String, String>,
+    #[prost(message, repeated, tag = "13")]
+    pub(super) owner_references: Vec<OwnerReference>,
+    #[prost(string, repeated, tag = "14")]
+    pub(super) finalizers: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Time {
+    #[prost(int64, tag = "1")]
+    pub(super) seconds: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct OwnerReference {
+    #[prost(string, tag = "1")]
+    pub(super) kind: String,
+    #[prost(string, tag = "3")]
+    pub(super) name: String,
+    #[prost(string, tag = "4")]
+    pub(super) uid: String,
+    #[prost(string, tag = "5")]
+    pub(super) api_version: String,
+    #[prost(bool, tag = "6")]
+    pub(super) controller: bool,
+}
+
+/// Reads a message of a watch.
+///
+/// # Errors
+/// Where it is no event, and the error that an ERROR event carries.
+pub(super) fn event(message: &Bytes) -> Result<Event<'static>, FeedError> {
+    let WatchEvent { kind, object } =
+        WatchEvent::decode(message.clone()).map_err(|error| unreadable(&error))?;
+    let (is_of, raw) = opened(&object.unwrap_or_default().raw)?;
+    if &*kind == b"ERROR" {
+        let Status { message, code } = Status::decode(raw).map_err(|error| unreadable(&error))?;
+        return Err(wire::carried(u16::try_from(code).unwrap_or_default(), &message));
+    }
+    if is_of != "PartialObjectMetadata" {
+        let is_of = crate::model::text::word(&is_of);
+        return Err(FeedError::Unreadable(format!("metadata was asked for, and '{is_of}' came")));
+    }
+    let change = wire::change(&kind, || wire::ends_list(&raw));
+    let (head, metadata) = object_of(raw).map_err(|error| unreadable(&error))?;
+    Ok(Event::new(change, head, Body::Metadata(metadata)))
+}
+
+/// Reads a page of a list.
+///
+/// # Errors
+/// Where it is none.
+pub(super) fn list(body: &Bytes) -> Result<Listed<'static>, FeedError> {
+    let (is_of, raw) = opened(body)?;
+    if !is_of.ends_with("List") {
+        return Err(wire::no_list(&is_of));
+    }
+    let List { metadata, items } = List::decode(raw).map_err(|error| unreadable(&error))?;
+    let ListMeta { resource_version, r#continue: token } = metadata.unwrap_or_default();
+    Ok(Listed { resource_version, token, items: items.into_iter().map(Item::Protobuf).collect() })
+}
+
+/// What names an object of a list, and its metadata; `None` where that can't be read.
+pub(super) fn object(object: &Bytes) -> Option<(Head<'static>, Bytes)> {
+    object_of(object.clone()).ok()
+}
+
+fn object_of(object: Bytes) -> Result<(Head<'static>, Bytes), prost::DecodeError> {
+    let metadata = PartialObjectMetadata::decode(object)?.metadata;
+    let Names { name, namespace, uid, resource_version } = Names::decode(metadata.clone())?;
+    let head = Head {
+        uid: uid.into(),
+        namespace: namespace.into(),
+        name: name.into(),
+        resource_version: resource_version.into(),
+    };
+    Ok((head, metadata))
+}
+
+/// The object that this metadata is of, as JSON would have it.
+///
+/// # Errors
+/// Where the metadata can't be read.
+pub(super) fn to_json(metadata: &Bytes) -> Result<Value, prost::DecodeError> {
+    let meta = ObjectMeta::decode(metadata.clone())?;
+    let mut fields = Map::new();
+    let texts = [
+        ("name", meta.name),
+        ("generateName", meta.generate_name),
+        ("namespace", meta.namespace),
+        ("uid", meta.uid),
+        ("resourceVersion", meta.resource_version),
+    ];
+    for (field, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+        fields.insert(field.to_owned(), text.into());
+    }
+    // 0 stands for none.
+    if meta.generation != 0 {
+        fields.insert("generation".to_owned(), meta.generation.into());
+    }
+    let times =
+        [("creationTimestamp", meta.creation_timestamp), ("deletionTimestamp", meta.deletion_timestamp)];
+    for (field, time) in times {
+        if let Some(time) = time.and_then(|time| Timestamp::from_second(time.seconds).ok()) {
+            fields.insert(field.to_owned(), time.to_string().into());
+        }
+    }
+    for (field, pairs) in [("labels", meta.labels), ("annotations", meta.annotations)] {
+        if !pairs.is_empty() {
+            fields.insert(field.to_owned(), pairs.into_iter().collect());
+        }
+    }
+    let owners = meta.owner_references.into_iter().map(|owner| {
+        let OwnerReference { kind, name, uid, api_version, controller } = owner;
+        json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, "controller": controller})
+    });
+    for (field, values) in [
+        ("ownerReferences", owners.collect::<Vec<Value>>()),
+        ("finalizers", meta.finalizers.into_iter().map(Value::from).collect()),
+    ] {
+        if !values.is_empty() {
+            fields.insert(field.to_owned(), values.into());
+        }
+    }
+    Ok(json!({"metadata": fields}))
+}
+
+/// The kind of an object, and the object, out of what the API server puts around it.
+fn opened(bytes: &Bytes) -> Result<(String, Bytes), FeedError> {
+    if !bytes.starts_with(MAGIC) {
+        return Err(FeedError::Unreadable("no object of Kubernetes came".to_owned()));
+    }
+    let Unknown { type_meta, raw } =
+        Unknown::decode(bytes.slice(MAGIC.len()..)).map_err(|error| unreadable(&error))?;
+    Ok((type_meta.unwrap_or_default().kind, raw))
+}
+
+fn unreadable(error: &prost::DecodeError) -> FeedError {
+    FeedError::Unreadable(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used)]
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::watch::{Seen, wire::Change};
+
+    fn of_kubernetes(kind: &str, object: &impl Message) -> Bytes {
+        let type_meta = Some(TypeMeta { kind: kind.to_owned() });
+        let unknown = Unknown { type_meta, raw: object.encode_to_vec().into() };
+        [MAGIC, &unknown.encode_to_vec()].concat().into()
+    }
+
+    fn partial(meta: &ObjectMeta) -> PartialObjectMetadata {
+        PartialObjectMetadata { metadata: meta.encode_to_vec().into() }
+    }
+
+    fn watched(kind: &str, object: Bytes) -> Bytes {
+        let event = WatchEvent { kind: kind.to_owned().into(), object: Some(RawExtension { raw: object }) };
+        event.encode_to_vec().into()
+    }
+
+    fn gear() -> ObjectMeta {
+        ObjectMeta {
+            name: "gear".into(),
+            namespace: "shop".into(),
+            uid: "u".into(),
+            resource_version: "7".into(),
+            generation: 3,
+            creation_timestamp: Some(Time { seconds: 1_767_323_045 }),
+            labels: [("addons.x-k8s.io/a".into(), "blue".into())].into(),
+            annotations: [("note".into(), "text".into())].into(),
+            owner_references: vec![OwnerReference {
+                kind: "Shop".into(),
+                name: "owner".into(),
+                uid: "o".into(),
+                api_version: "v1".into(),
+                controller: true,
+            }],
+            finalizers: vec!["wait".into()],
+            ..ObjectMeta::default()
+        }
+    }
+
+    fn json_of(seen: &Seen<'_>) -> Value {
+        seen.decode().expect("JSON")
+    }
+
+    #[test]
+    fn an_event_is_the_metadata_as_json_has_it() {
+        let message = watched("MODIFIED", of_kubernetes("PartialObjectMetadata", &partial(&gear())));
+        let Event { change, seen } = event(&message).expect("an event");
+        assert_eq!(change, Change::Set);
+        assert_eq!((&*seen.head.name, &*seen.head.namespace, &*seen.head.uid), ("gear", "shop", "u"));
+        assert_eq!(seen.head.resource_version, "7");
+        assert_eq!(
+            json_of(&seen),
+            json!({"metadata": {
+                "name": "gear", "namespace": "shop", "uid": "u", "resourceVersion": "7", "generation": 3,
+                "creationTimestamp": "2026-01-02T03:04:05Z",
+                "labels": {"addons.x-k8s.io/a": "blue"}, "annotations": {"note": "text"},
+                "ownerReferences": [
+                    {"apiVersion": "v1", "kind": "Shop", "name": "owner", "uid": "o", "controller": true}],
+                "finalizers": ["wait"],
+            }})
+        );
+    }
+
+    #[test]
+    fn a_bookmark_may_end_a_list() {
+        for (annotation, ends_list) in [("note", false), ("k8s.io/initial-events-end", true)] {
+            let meta = ObjectMeta { annotations: [(annotation.into(), "true".into())].into(), ..gear() };
+            let message = watched("BOOKMARK", of_kubernetes("PartialObjectMetadata", &partial(&meta)));
+            assert_eq!(event(&message).expect("an event").change, Change::Bookmark { ends_list });
+        }
+    }
+
+    #[test]
+    fn an_error_event_is_an_error() {
+        let status = Status { message: "too old\u{1b}".into(), code: 410 };
+        let error = event(&watched("ERROR", of_kubernetes("Status", &status))).err().expect("an error");
+        assert_eq!(error.to_string(), "too old\u{fffd} (410)");
+        assert_eq!(error.code(), Some(410));
+    }
+
+    #[test]
+    fn a_page_is_its_objects_and_where_it_goes_on() {
+        let metadata = Some(ListMeta { resource_version: "9".into(), r#continue: "more".into() });
+        let broken = Bytes::from_static(&[0xff]);
+        let items = vec![partial(&gear()).encode_to_vec().into(), broken];
+        let body = of_kubernetes("PartialObjectMetadataList", &List { metadata, items });
+        let listed = list(&body).expect("a list");
+        assert_eq!((&*listed.resource_version, &*listed.token), ("9", "more"));
+        let names: Vec<String> = listed.seen().map(|seen| seen.head.name.into_owned()).collect();
+        assert_eq!(names, ["gear", ""], "one that can't be read loses no other");
+    }
+
+    #[test]
+    fn what_is_something_else_is_unreadable() {
+        let status = of_kubernetes("Status", &Status { message: String::new(), code: 200 });
+        for body in
+            [Bytes::new(), Bytes::from_static(b"{}"), Bytes::from_static(b"k8s\0\xff"), status.clone()]
+        {
+            assert!(matches!(list(&body), Err(FeedError::Unreadable(_))), "{body:?}");
+        }
+        for message in [Bytes::new(), Bytes::from_static(b"<html>"), watched("ADDED", status)] {
+            assert!(matches!(event(&message), Err(FeedError::Unreadable(_))), "{message:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_break_it(bytes: Vec<u8>, cut in 0usize..200) {
+            let message = watched("ADDED", of_kubernetes("PartialObjectMetadata", &partial(&gear())));
+            let cut = message.slice(..cut.min(message.len()));
+            for bytes in [Bytes::from(bytes.clone()), cut, [MAGIC, &bytes].concat().into()] {
+                let _ = event(&bytes).map(|event| event.seen.decode::<Value>().is_ok());
+                let _ = list(&bytes).map(|listed| listed.seen().count());
+                let _ = to_json(&bytes);
+            }
+        }
+    }
+}
