@@ -195,6 +195,7 @@ impl Arguments {
             system::pin(cluster, false)?;
         }
         work.await?;
+        system::quiet(cluster).await?;
         if self.pin {
             system::pin(cluster, true)?;
         }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use addons_testbed::Cluster;
+use addons_testbed::{Cluster, until};
 use anyhow::{Context, Result, bail, ensure};
 
 /// The core of the program that is measured.
@@ -15,6 +15,12 @@ pub(crate) const PROGRAM_CPU: &str = "1";
 
 /// The core of everything that the cluster consists of.
 const CLUSTER_CPU: &str = "0";
+
+/// How long it may take until the cluster rests.
+const REST: Duration = Duration::from_secs(600);
+
+/// How long is looked whether it does.
+const OBSERVED: Duration = Duration::from_secs(5);
 
 /// A process by its pid.
 #[derive(Clone, Copy)]
@@ -86,6 +92,24 @@ pub(crate) fn can_pin() -> Result<()> {
         Ok(status) if status.success() => Ok(()),
         _ => bail!("--pin needs `taskset` (util-linux)"),
     }
+}
+
+/// Waits until the programs of the cluster rest: its controllers go on long after the last object was
+/// made.
+///
+/// # Errors
+/// Where they don't within ten minutes.
+pub(crate) async fn quiet(cluster: &Cluster) -> Result<()> {
+    let spent = || cluster.pids().map(|(_, pid)| Usage(pid).cpu()).sum::<Result<Duration>>();
+    until(REST, "the programs of the cluster rest", || async {
+        let before = spent()?;
+        tokio::time::sleep(OBSERVED).await;
+        let used = spent()?.saturating_sub(before);
+        ensure!(used < OBSERVED / 5, "they used {used:?} of {OBSERVED:?}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
 }
 
 /// Puts all programs of the cluster on one core, or lets them run anywhere again.

@@ -261,6 +261,7 @@ impl Engine {
     async fn show(&mut self, summary: Summary) {
         let summary = Arc::new(summary);
         self.out.board.put(Arc::clone(&summary));
+        self.memory.shown(&summary.identifier);
         self.tell(Command::Show(summary)).await;
     }
 
@@ -393,7 +394,7 @@ impl Engine {
         let addons = KindCoverage { kind, state, since, components };
         let mut all = self.kinds.coverage(&self.index);
         all.push(addons);
-        all.sort_by_key(KindCoverage::group_kind);
+        all.sort_by(|a, b| (&a.kind.group, &a.kind.kind).cmp(&(&b.kind.group, &b.kind.kind)));
         all
     }
 
@@ -417,6 +418,9 @@ impl Engine {
             }
             self.vanishing.remove(&identifier);
             if !self.index.contains(&identifier) {
+                if let Some(shown) = self.out.board.get(identifier.as_str()) {
+                    self.memory.hidden(&identifier, shown.status.conditions.clone());
+                }
                 self.out.board.remove(&identifier);
                 self.tell(Command::Gone(identifier)).await;
             }

@@ -1,9 +1,9 @@
 //! What the `Addon` objects say of the time before the start.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::{
-    api::{Addon, AddonStatus, Identifier},
+    api::{Addon, AddonCondition, AddonStatus, Identifier, object_name},
     model::Timestamp,
     publish::{MANAGED_BY, MANAGER},
     summary::{Remembered as Component, WatchState},
@@ -21,8 +21,8 @@ pub(super) struct Memory {
 #[derive(Debug)]
 struct Remembered {
     identifier: Identifier,
-    /// Only its conditions.
-    status: AddonStatus,
+    /// Only its conditions; `None` while the board shows it, and what the `Addon` says isn't needed.
+    status: Option<Box<AddonStatus>>,
     /// How many components it has where it doesn't name them all.
     partial: Option<i32>,
 }
@@ -79,7 +79,8 @@ impl Memory {
 
     /// Takes in all of them; gives the components that they remember.
     pub(super) fn listed(&mut self, addons: &[Addon]) -> Vec<Component> {
-        self.addons.clear();
+        let there: HashSet<&str> = addons.iter().filter_map(|addon| addon.metadata.name.as_deref()).collect();
+        self.addons.retain(|name, _| there.contains(name.as_str()));
         self.be(WatchState::Synced);
         self.listed = true;
         let mut remembered: HashMap<Box<str>, Component> = HashMap::new();
@@ -107,13 +108,13 @@ impl Memory {
             return;
         };
         let status = addon.status.as_ref();
+        let known = self.addons.get(name).filter(|known| known.identifier == identifier);
+        let is_shown = known.is_some_and(|known| known.status.is_none());
+        let conditions = || status.map(|status| status.conditions.clone()).unwrap_or_default();
         let remembered = Remembered {
             identifier,
             partial: status.filter(|status| status.omitted > 0).map(|status| status.counts.total),
-            status: AddonStatus {
-                conditions: status.map(|status| status.conditions.clone()).unwrap_or_default(),
-                ..AddonStatus::default()
-            },
+            status: (!is_shown).then(|| only(conditions())),
         };
         self.addons.insert(name.clone(), remembered);
     }
@@ -127,23 +128,43 @@ impl Memory {
         self.addons.values().map(|addon| &addon.identifier)
     }
 
-    /// The conditions that the `Addon` of this identifier has, in a status without anything else.
+    /// The conditions that the `Addon` of this identifier has, in a status without anything else; of one
+    /// that was [shown](Self::shown), nothing.
     pub(super) fn status(&self, identifier: &Identifier) -> Option<&AddonStatus> {
-        self.addons.get(&crate::api::object_name(identifier)).map(|addon| &addon.status)
+        self.addons.get(&object_name(identifier))?.status.as_deref()
+    }
+
+    /// Notes that the board shows an add-on from now on.
+    pub(super) fn shown(&mut self, identifier: &Identifier) {
+        if let Some(addon) = self.addons.get_mut(&object_name(identifier)) {
+            addon.status = None;
+        }
+    }
+
+    /// Notes that the board doesn't show an add-on any more; with these conditions it did last.
+    pub(super) fn hidden(&mut self, identifier: &Identifier, conditions: Vec<AddonCondition>) {
+        if let Some(addon) = self.addons.get_mut(&object_name(identifier)) {
+            addon.status = Some(only(conditions));
+        }
     }
 
     /// Whether there may be components that the `Addon` doesn't name and that weren't seen since.
     pub(super) fn is_partial(&self, identifier: &Identifier) -> bool {
-        self.addons.get(&crate::api::object_name(identifier)).is_some_and(|addon| addon.partial.is_some())
+        self.addons.get(&object_name(identifier)).is_some_and(|addon| addon.partial.is_some())
     }
 
     /// Notes that an add-on was seen with so many components: with as many as its `Addon` counts,
     /// all of them were.
     pub(super) fn seen(&mut self, identifier: &Identifier, components: i32) {
-        if let Some(addon) = self.addons.get_mut(&crate::api::object_name(identifier)) {
+        if let Some(addon) = self.addons.get_mut(&object_name(identifier)) {
             addon.partial = addon.partial.filter(|all| *all > components);
         }
     }
+}
+
+/// A status of these conditions and nothing else.
+fn only(conditions: Vec<AddonCondition>) -> Box<AddonStatus> {
+    Box::new(AddonStatus { conditions, ..AddonStatus::default() })
 }
 
 /// Nothing is to be concluded from what somebody else wrote.

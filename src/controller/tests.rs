@@ -386,7 +386,7 @@ async fn a_restart_counts_on_from_what_was_written() {
                 bench.list_addons(vec![written.clone()]).await;
             }
             let shown = bench.last_shown(LONG * 2).await.expect("an add-on");
-            assert_eq!(shown.status.components, components, "{addons_come}");
+            assert_eq!(shown.whole().components, components, "{addons_come}");
         }
     }
 }
@@ -430,7 +430,7 @@ async fn a_cause_is_looked_for_while_a_component_is_ill() {
     );
     let shown = bench.board.get("a").unwrap();
     assert_eq!(shown.status.message, "1 of 1 not healthy: gear a: NoOil: dry");
-    assert_eq!(shown.status.components[0].cause.as_ref().unwrap().reason, "NoOil");
+    assert_eq!(shown.whole().components[0].cause.as_ref().unwrap().reason, "NoOil");
     let looks = bench.asked.lock().unwrap().iter().filter(|path| path.contains("/gears?")).count();
     // After 1, 6, 16, 36, 76, 156 and 316 seconds, and then every five minutes.
     assert!((15..=18).contains(&looks), "{looks}");

@@ -51,7 +51,8 @@ fn addons(census: Census, now: Timestamp) -> Vec<Computed> {
 
 impl From<Summary> for Computed {
     fn from(summary: Summary) -> Self {
-        let Summary { identifier, mut status, since } = summary;
+        let mut status = summary.whole();
+        let Summary { identifier, since, .. } = summary;
         status.conditions.retain(|known| known.kind != condition::OBSERVED || known.status != "True");
         let mut addon = Addon::new(&object_name(&identifier), AddonSpec { identifier: identifier.into() });
         addon.status = Some(status);

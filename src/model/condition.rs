@@ -19,7 +19,7 @@ pub struct Condition {
 }
 
 /// Whether a condition holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ConditionStatus {
     /// It holds.
     True,

@@ -9,7 +9,7 @@ mod health;
 mod object;
 pub mod text;
 
-pub use component::{Cause, Component, Fact, Flapping};
+pub use component::{Cause, Fact, Flapping};
 pub use condition::{Condition, ConditionStatus};
 pub use event::{About, Event};
 pub use explanation::Explanation;

@@ -117,7 +117,7 @@ impl fmt::Display for ObjectRef {
 }
 
 /// An owner that an object names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Owner {
     /// The owner's `uid`.
     pub uid: Box<str>,

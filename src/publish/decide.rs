@@ -99,11 +99,13 @@ pub(super) fn decide(name: &str, entry: &Entry, prefix: &LabelPrefix, now: Insta
         (_, Some(live)) if !live.named => notice(Notice::NameMismatch, live),
         (Wish::Gone { .. }, Some(live)) if live.managed => delete(live),
         (Wish::Gone { since }, Some(live)) => notice(Notice::NoComponents { since: *since }, live),
-        (Wish::Show(summary), live) => match (draft(bounds::fit(&summary.status), entry, now), live) {
-            (Ok(draft), Some(_)) => Action::Status(draft),
-            (Ok(draft), None) => Action::Create(summary.identifier.clone(), draft),
-            (Err(until), _) => rest(until),
-        },
+        (Wish::Show(summary), live) => {
+            match (draft(bounds::fit(&summary.worst(bounds::COMPONENTS)), entry, now), live) {
+                (Ok(draft), Some(_)) => Action::Status(draft),
+                (Ok(draft), None) => Action::Create(summary.identifier.clone(), draft),
+                (Err(until), _) => rest(until),
+            }
+        }
         (Wish::Unsaid | Wish::Gone { .. }, _) => Action::Nothing,
     }
 }

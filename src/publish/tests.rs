@@ -45,7 +45,7 @@ fn identifier(raw: &str) -> Identifier {
 }
 
 fn summary(raw: &str, status: AddonStatus) -> Arc<Summary> {
-    Arc::new(Summary { identifier: identifier(raw), status, since: None })
+    Arc::new(Summary { identifier: identifier(raw), status, since: None, components: Arc::default() })
 }
 
 /// An `Addon` as the API server holds it.

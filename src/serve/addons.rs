@@ -35,7 +35,7 @@ pub(super) async fn one(
     let Path(asked) = path.map_err(|_| Failure::not_text())?;
     let summary = find(&state.0.board, &asked).ok_or_else(|| Failure::no_such_addon(&asked))?;
     let place = state.large_answer()?;
-    let addon = list::addon(&summary, summary.status.clone());
+    let addon = list::addon(&summary, summary.whole());
     let body = serde_json::to_vec(&addon).map_err(|error| Failure::render("the add-on", &error))?;
     Ok(with_heartbeat(&state, Rendered::new(JSON, Held::bytes(body, place)).answer(&headers)))
 }

@@ -5,9 +5,10 @@ use std::{
     fmt,
 };
 
+use super::Component;
 use crate::{
     api::{Combine, CountBy, Identifier, Quorum, Select},
-    model::{Component, GroupKind, Health, text},
+    model::{GroupKind, Health, text},
 };
 
 /// What rules say of how the components of one add-on combine.
@@ -69,7 +70,7 @@ impl Combination {
             tallies.push(tally);
         }
         for (component, enough) in components.iter_mut().zip(enough) {
-            component.spare = enough == Some(true) && component.verdict.health.is_ill();
+            component.spare = enough == Some(true) && component.health().is_ill();
         }
         tallies
     }
@@ -77,7 +78,7 @@ impl Combination {
 
 impl Tally {
     fn of(quorum: &Quorum, selected: &[&Component], gaps: &BTreeMap<GroupKind, String>) -> Self {
-        let healths = |component: &&Component| component.verdict.health;
+        let healths = |component: &&Component| component.health();
         let (healthy, all, things) = match quorum.by {
             CountBy::Component => {
                 let healthy = selected.iter().map(healths).filter(|health| *health == Health::Healthy);
@@ -86,7 +87,7 @@ impl Tally {
             CountBy::Install => {
                 let mut installs: BTreeMap<&str, Vec<Health>> = BTreeMap::new();
                 for component in selected {
-                    installs.entry(&component.install).or_default().push(component.verdict.health);
+                    installs.entry(component.install()).or_default().push(component.health());
                 }
                 let healthy = installs.values().filter(|healths| {
                     healths.contains(&Health::Healthy) && !healths.iter().any(|health| health.is_ill())
@@ -129,19 +130,19 @@ impl fmt::Display for Tally {
 /// install of its own only where that is said.
 fn counts(quorum: &Quorum, component: &Component) -> bool {
     let by_install = quorum.by == CountBy::Install;
-    let is_shared = component.install.is_empty() && !quorum.select.installs.iter().any(String::is_empty);
+    let is_shared = component.install().is_empty() && !quorum.select.installs.iter().any(String::is_empty);
     let has_a_place = !(by_install && is_shared);
     has_a_place && !component.informational && fits(&quorum.select, component)
 }
 
 fn fits(select: &Select, component: &Component) -> bool {
-    let object = &component.object;
+    let (kind, record) = (component.kind(), component.record());
     let any_of = |list: &[String], value: &str| list.is_empty() || list.iter().any(|item| item == value);
-    select.group.as_ref().is_none_or(|group| *group == object.kind.group)
-        && select.kind.as_ref().is_none_or(|kind| *kind == object.kind.kind)
-        && any_of(&select.namespaces, &object.namespace)
-        && any_of(&select.installs, &component.install)
-        && (select.names.is_empty() || select.names.iter().any(|name| is_like(name, &object.name)))
+    select.group.as_ref().is_none_or(|group| *group == kind.group)
+        && select.kind.as_ref().is_none_or(|name| *name == kind.kind)
+        && any_of(&select.namespaces, record.namespace())
+        && any_of(&select.installs, component.install())
+        && (select.names.is_empty() || select.names.iter().any(|name| is_like(name, &record.name)))
 }
 
 fn may_be(select: &Select, kind: &GroupKind) -> bool {

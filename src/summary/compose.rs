@@ -1,24 +1,24 @@
 //! The components of one add-on with the verdict that holds now.
 
-use std::collections::{BTreeMap, HashMap};
-
-use super::{
-    Combination, Observation, Past,
-    members::{Key, Objects},
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
 };
+
+use super::{Combination, Component, ObjectKey, Past, component::Shown, members::Objects, record::Record};
 use crate::{
     api::Identifier,
-    model::{Cause, Component, Explanation, GroupKind, Health, ObjectRef, Timestamp, Verdict, text},
+    model::{Cause, Explanation, GroupKind, Health, ObjectRef, Timestamp, Verdict, text},
 };
 
 /// What composing an add-on looks at besides its own objects.
 pub(super) struct Surroundings<'a> {
     /// All labelled objects.
     pub(super) objects: &'a Objects,
-    /// What is known of an object from before, by its key.
-    pub(super) past: &'a dyn Fn(&str) -> Past,
-    /// What explains an object that isn't well, by its key.
-    pub(super) explanations: &'a HashMap<Key, Explanation>,
+    /// What is known of an object from before.
+    pub(super) past: &'a dyn Fn(ObjectKey) -> Past,
+    /// What explains an object that isn't well.
+    pub(super) explanations: &'a HashMap<ObjectKey, Explanation>,
     /// How the components of an add-on combine.
     pub(super) combinations: &'a BTreeMap<Identifier, Combination>,
     /// The kinds that can't be observed, and why.
@@ -30,128 +30,112 @@ pub(super) struct Surroundings<'a> {
     pub(super) now: Timestamp,
 }
 
-/// An object with its key.
-type Member<'a> = (&'a str, &'a Observation);
-
 impl Surroundings<'_> {
     /// How the object is, as it says itself and for how long.
-    fn verdict(&self, (key, observation): Member) -> Verdict {
-        observation.timeline_after((self.past)(key)).at(self.now).clone()
+    fn verdict(&self, record: &Record) -> Verdict {
+        (self.past)(record.key).age(record.timeline()).at(self.now).clone()
+    }
+
+    /// Why the object can't be observed, where it can't.
+    fn gap(&self, record: &Record) -> Option<&String> {
+        if self.gaps.is_empty() { None } else { self.gaps.get(&record.group_kind()) }
     }
 }
 
-/// The components of `identifier`, worst first, then by group, kind, namespace, name and uid.
-/// `members` are the keys of all objects that carry its label.
-pub(super) fn components<'a>(
+/// The objects of an add-on.
+#[derive(Default)]
+pub(super) struct Members {
+    /// Its components in order.
+    pub(super) components: Vec<Component>,
+    /// Those that are derived from one.
+    pub(super) derived: Vec<ObjectKey>,
+}
+
+/// The objects of `identifier` among `members`, which are all that carry its label.
+pub(super) fn members(
     identifier: &Identifier,
-    members: impl Iterator<Item = &'a str>,
+    members: impl IntoIterator<Item = ObjectKey>,
     around: &Surroundings<'_>,
-) -> Vec<Component> {
-    let mut own: Vec<Member> = Vec::new();
-    let mut derived: HashMap<&str, Vec<Member>> = HashMap::new();
+) -> Members {
+    let mut own: Vec<&Arc<Record>> = Vec::new();
+    let mut derived: HashMap<ObjectKey, Vec<&Record>> = HashMap::new();
     for key in members {
-        let Some(observation) = around.objects.get(key) else { continue };
+        let Some(record) = around.objects.get(key).filter(|record| record.belongs_to(identifier)) else {
+            continue;
+        };
         match around.objects.root(key, identifier) {
-            Some(root) => derived.entry(root).or_default().push((key, observation)),
-            None => own.push((key, observation)),
+            Some(root) => derived.entry(root).or_default().push(record),
+            None => own.push(record),
         }
     }
-    let mut components: Vec<Component> = own
-        .into_iter()
-        .map(|member| {
-            let evidence = derived.get(member.0).map(Vec::as_slice).unwrap_or_default();
-            component(identifier, member, evidence, around)
-        })
-        .collect();
-    components.sort_by(order);
-    components
+    let evidence = |record: &Record| derived.get(&record.key).map(Vec::as_slice).unwrap_or_default();
+    let mut components: Vec<Component> =
+        own.into_iter().map(|record| component(identifier, record, evidence(record), around)).collect();
+    components.sort_by(Component::order);
+    Members { components, derived: derived.values().flatten().map(|record| record.key).collect() }
 }
 
-fn order(a: &Component, b: &Component) -> std::cmp::Ordering {
-    let rank = |c: &Component| c.verdict.health.rank();
-    let (x, y) = (&a.object, &b.object);
-    rank(a)
-        .cmp(&rank(b))
-        .then_with(|| x.kind.group.cmp(&y.kind.group))
-        .then_with(|| x.kind.kind.cmp(&y.kind.kind))
-        .then_with(|| x.namespace.cmp(&y.namespace))
-        .then_with(|| x.name.cmp(&y.name))
-        .then_with(|| x.uid.cmp(&y.uid))
-}
-
-fn component(
+/// The component that `record` is of `identifier`. `derived` are the objects that its controllers made
+/// for it.
+pub(super) fn component(
     identifier: &Identifier,
-    member: Member,
-    derived: &[Member],
+    record: &Arc<Record>,
+    derived: &[&Record],
     around: &Surroundings<'_>,
 ) -> Component {
-    let own = own_verdict(identifier, member, around);
-    let (key, observation) = member;
+    let component = Component::of(record, identifier);
+    let explanation = around.explanations.get(&record.key);
+    let past = (around.past)(record.key);
+    let is_plain = derived.is_empty() && explanation.is_none() && past == Past::default();
+    // Most are as they are by themselves.
+    if is_plain && record.later().is_none() && record.sums_up().is_none() && around.gap(record).is_none() {
+        return component;
+    }
+    let own = own_verdict(identifier, record, around);
     let (verdict, cause) = match worst_evidence(derived, around) {
         Some((object, evidence)) if counts_for_owner(&own, &evidence) => {
             let cause = Cause {
-                object: object.object.clone(),
+                object: object.object(),
                 reason: evidence.reason.clone().into_owned(),
                 message: evidence.message.clone(),
             };
-            let said = tell(&cause, &observation.object);
+            let said = tell(&cause, &record.object());
             (blame(own, evidence, &said), Some(cause))
         }
         // What sums up an add-on names its cause already.
-        _ if observation.sums_up.is_some() => (own, None),
-        _ => explained(own, around.explanations.get(key), &observation.object),
+        _ if record.sums_up().is_some() => (own, None),
+        _ => explained(own, explanation, record),
     };
-    Component {
-        object: observation.object.clone(),
-        install: observation.install_of(identifier).unwrap_or_default().to_owned(),
-        verdict,
-        conditions: observation.conditions.clone(),
-        cause,
-        version: observation.version.clone(),
-        informational: observation.informational,
-        spare: false,
-        flapping: (around.past)(key).flapping,
-        facts: observation.facts.clone(),
-    }
+    component.shown(Shown { verdict, cause, flapping: past.flapping })
 }
 
-fn own_verdict(identifier: &Identifier, member: Member, around: &Surroundings<'_>) -> Verdict {
-    let (_, observation) = member;
-    if let Some(why) = around.gaps.get(&observation.group_kind()) {
+fn own_verdict(identifier: &Identifier, record: &Record, around: &Surroundings<'_>) -> Verdict {
+    if let Some(why) = around.gap(record) {
         return Verdict {
             health: Health::Unknown,
             reason: "NotObserved".into(),
-            message: format!("{} can't be watched: {why}", observation.object.kind.resource_name()),
+            message: format!("{} can't be watched: {why}", record.kind.resource_name()),
             since: None,
             rule: "coverage".into(),
         };
     }
-    let nested = observation.sums_up.as_ref().and_then(|child| (around.nested)(identifier, child));
-    nested.unwrap_or_else(|| around.verdict(member))
+    let nested = record.sums_up().and_then(|child| (around.nested)(identifier, child));
+    nested.unwrap_or_else(|| around.verdict(record))
 }
 
 /// The worst of the objects that a component's controllers made for it. What ended or was replaced
 /// says nothing any more.
-fn worst_evidence<'a>(
-    derived: &[Member<'a>],
-    around: &Surroundings<'_>,
-) -> Option<(&'a Observation, Verdict)> {
+fn worst_evidence<'a>(derived: &[&'a Record], around: &Surroundings<'_>) -> Option<(&'a Record, Verdict)> {
     derived
         .iter()
-        .filter(|(_, observation)| {
-            !observation.superseded && !around.gaps.contains_key(&observation.group_kind())
-        })
-        .map(|member| (member.1, around.verdict(*member)))
+        .filter(|record| !record.is_superseded() && around.gap(record).is_none())
+        .map(|record| (*record, around.verdict(record)))
         .filter(|(_, verdict)| verdict.health == Health::Degraded)
-        .min_by_key(|(observation, verdict)| {
-            let object = &observation.object;
-            (
-                verdict.is_overdue(),
-                object.kind.group.clone(),
-                object.kind.kind.clone(),
-                object.namespace.clone(),
-                object.name.clone(),
-            )
+        .min_by(|(a, one), (b, other)| {
+            let place = |record: &'a Record| {
+                (&record.kind.group, &record.kind.kind, record.namespace(), &record.name)
+            };
+            one.is_overdue().cmp(&other.is_overdue()).then_with(|| place(a).cmp(&place(b)))
         })
 }
 
@@ -168,15 +152,12 @@ fn counts_for_owner(own: &Verdict, evidence: &Verdict) -> bool {
         }
 }
 
-/// The verdict of `object` with what explains it, where it isn't well.
-fn explained(
-    own: Verdict,
-    explanation: Option<&Explanation>,
-    object: &ObjectRef,
-) -> (Verdict, Option<Cause>) {
+/// The verdict of an object with what explains it, where it isn't well.
+fn explained(own: Verdict, explanation: Option<&Explanation>, record: &Record) -> (Verdict, Option<Cause>) {
     let is_explained = own.health.wants_cause() && own.rule != "coverage";
     let Some(explanation) = explanation.filter(|_| is_explained) else { return (own, None) };
     let Some(cause) = explanation.last() else { return (own, None) };
+    let object = &record.object();
     let verdict = match &explanation.evidence {
         Some(evidence) if counts_for_owner(&own, evidence) => {
             let evidence = Verdict { reason: cause.reason.clone().into(), ..evidence.clone() };
@@ -231,9 +212,4 @@ fn name(own: Verdict, cause: &Cause, object: &ObjectRef) -> Verdict {
         message => text::message(&format!("{message}: {said}")),
     };
     Verdict { message, ..own }
-}
-
-/// What a verdict says, in a sentence where it has one.
-pub(super) fn describe(verdict: &Verdict) -> &str {
-    if verdict.message.is_empty() { &verdict.reason } else { &verdict.message }
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Borrow;
 
-use super::{combination::Tally, compose::describe};
-use crate::model::{Component, Health, text};
+use super::{Component, combination::Tally};
+use crate::model::{Health, text};
 
 /// How many different causes a message names, and how many objects for each.
 const NAMED: usize = 3;
@@ -43,7 +43,7 @@ pub(super) fn overall<C: Borrow<Component>>(components: &[C], count: impl Fn(&Co
     let counting = components.iter().map(C::borrow).filter(|component| count(component));
     let mut suspended = false;
     let mut worst = None;
-    for health in counting.map(|c| c.verdict.health) {
+    for health in counting.map(Component::health) {
         if health == Health::Suspended {
             suspended = true;
         } else {
@@ -76,8 +76,7 @@ fn words(
     }
     let mut said: Vec<String> =
         tallies.iter().filter(|tally| tally.is_news()).map(Tally::to_string).collect();
-    let bad: Vec<&Component> =
-        components.iter().filter(|c| c.colours() && c.verdict.health.is_ill()).collect();
+    let bad: Vec<&Component> = components.iter().filter(|c| c.colours() && c.health().is_ill()).collect();
     let spare: Vec<&Component> = components.iter().filter(|c| c.spare).collect();
     if !bad.is_empty() {
         said.push(format!("{} of {total} not healthy: {}", bad.len(), causes(&bad)));
@@ -86,9 +85,9 @@ fn words(
     } else if lack.is_none() {
         said.push(all_well(components, health));
     }
-    let worst = bad.first().map(|worst| &worst.verdict).filter(|worst| worst.health == health);
+    let worst = bad.first().filter(|worst| worst.health() == health);
     let reason = match (worst, lack) {
-        (Some(worst), _) => &worst.reason,
+        (Some(worst), _) => worst.reason(),
         (None, Some(lack)) => lack.reason,
         _ if health == Health::Suspended => "AllSuspended",
         _ if spare.is_empty() => "AllHealthy",
@@ -99,8 +98,7 @@ fn words(
 
 fn all_well(components: &[Component], health: Health) -> String {
     let colouring = components.iter().filter(|c| c.colours()).count();
-    let suspended =
-        components.iter().filter(|c| c.colours() && c.verdict.health == Health::Suspended).count();
+    let suspended = components.iter().filter(|c| c.colours() && c.health() == Health::Suspended).count();
     let mut message = match health {
         Health::Suspended => format!("{suspended} of {colouring} suspended"),
         _ if suspended > 0 => format!("{} healthy, {suspended} suspended", colouring - suspended),
@@ -115,16 +113,17 @@ fn all_well(components: &[Component], health: Health) -> String {
 /// At most [`NAMED`] causes, worst first, each with the objects that share it.
 fn causes(bad: &[&Component]) -> String {
     let mut groups: Vec<(Health, &str, Vec<&Component>)> = Vec::new();
+    let mut rest = 0_usize;
     for component in bad {
-        let (health, said) = (component.verdict.health, describe(&component.verdict));
-        match groups.iter_mut().find(|group| (group.0, group.1) == (health, said)) {
-            Some(group) => group.2.push(component),
-            None => groups.push((health, said, vec![component])),
+        let (health, said) = (component.health(), component.said());
+        match groups.iter().position(|group| (group.0, group.1) == (health, said)) {
+            Some(place) => groups[place].2.push(component),
+            None if groups.len() < NAMED => groups.push((health, said, vec![component])),
+            None => rest += 1,
         }
     }
     let mut text: Vec<String> = groups
         .iter()
-        .take(NAMED)
         .map(|(_, said, objects)| {
             let mut names: Vec<String> = objects.iter().take(NAMED).map(|c| name(c)).collect();
             if objects.len() > NAMED {
@@ -133,7 +132,6 @@ fn causes(bad: &[&Component]) -> String {
             format!("{}: {said}", names.join(", "))
         })
         .collect();
-    let rest: usize = groups.iter().skip(NAMED).map(|group| group.2.len()).sum();
     if rest > 0 {
         text.push(format!("and {rest} more"));
     }
@@ -141,6 +139,6 @@ fn causes(bad: &[&Component]) -> String {
 }
 
 fn name(component: &Component) -> String {
-    let mark = if component.flapping.is_some() { " (flapping)" } else { "" };
-    format!("{}{mark}", component.object)
+    let mark = if component.flapping().is_some() { " (flapping)" } else { "" };
+    format!("{component}{mark}")
 }

@@ -4,48 +4,41 @@ use std::{
 };
 
 use super::{
-    Combination, Observation, Remembered, Summary,
+    Combination, ObjectKey, Observation, Remembered, Summary,
     compose::Surroundings,
+    due::Due,
+    group::{Controlled, Group},
     illness::{Illness, Illnesses, State},
-    members::{self, Key, Objects},
+    members::{self, Objects},
     nesting::Nesting,
     past::Pasts,
     summary,
 };
 use crate::{
     api::Identifier,
-    model::{Explanation, GroupKind, Kind, Owner, Timestamp, Verdict},
+    model::{Explanation, GroupKind, Kind, Owner, Timestamp},
 };
 
 /// The summaries of all add-ons, kept up to date from changes of single objects.
 ///
-/// A change marks the add-ons that it concerns; [`Index::flush`] computes those anew. Nothing else
-/// is looked at, however many objects there are.
+/// A change marks what it concerns of the add-ons that it concerns; [`Index::flush`] computes that
+/// anew. Nothing else is looked at, however many objects there are.
 #[derive(Debug, Default)]
 pub struct Index {
     objects: Objects,
-    kinds: HashMap<GroupKind, HashSet<Key>>,
+    kinds: HashMap<GroupKind, HashSet<ObjectKey>>,
     groups: BTreeMap<Identifier, Group>,
-    /// The objects that name an object as their controller, by its key.
-    controlled: HashMap<Key, HashSet<Key>>,
+    controlled: Controlled,
     gaps: BTreeMap<GroupKind, String>,
     /// The `Addon` objects among the components: parent and child for each.
-    nests: BTreeMap<Key, Vec<(Identifier, Identifier)>>,
+    nests: BTreeMap<ObjectKey, Vec<(Identifier, Identifier)>>,
     nesting: Nesting,
     pasts: Pasts,
     illnesses: Illnesses,
     combinations: BTreeMap<Identifier, Combination>,
     dirty: BTreeSet<Identifier>,
-    due: BTreeSet<(Timestamp, Identifier)>,
-    unknown_owners: BTreeMap<Key, (Owner, String)>,
-}
-
-#[derive(Debug, Default)]
-struct Group {
-    members: BTreeSet<Key>,
-    /// What it is worth as a component of another.
-    verdict: Option<Verdict>,
-    due: Option<Timestamp>,
+    due: Due,
+    unknown_owners: BTreeMap<ObjectKey, (Owner, String)>,
 }
 
 /// What [`Index::flush`] found.
@@ -61,54 +54,63 @@ pub enum Change {
 #[derive(Default, PartialEq, Eq)]
 struct Place {
     identifiers: Vec<Identifier>,
-    controller: Option<Key>,
+    controller: Option<ObjectKey>,
     nests: Vec<(Identifier, Identifier)>,
 }
 
 impl Index {
     /// Takes in an object as it is at `now`.
     pub fn upsert(&mut self, observation: Observation, now: Timestamp) {
-        let key = members::key(&observation.object);
-        if self.objects.prefers(&key, &observation) {
-            self.pasts.changed(&key, self.objects.get(&key), &observation, now);
+        let record = self.objects.record(observation);
+        let key = record.key;
+        if self.objects.prefers(&record) {
+            self.pasts.changed(self.objects.get(key).map(|known| &**known), &record, now);
         }
-        if self.objects.refresh(&key, &observation) {
+        if self.objects.refresh(&record) {
             return;
         }
-        self.kinds.entry(observation.group_kind()).or_default().insert(key.clone());
-        let before = self.place(&key);
-        self.illnesses.changed(&key, &observation);
-        self.objects.unlink(&key);
-        self.objects.insert(key.clone(), observation);
-        self.moved(&key, &before);
+        self.kinds.entry(record.group_kind()).or_default().insert(key);
+        let before = self.place(key);
+        self.mark(key);
+        self.illnesses.changed(&record);
+        self.objects.unlink(key);
+        self.objects.insert(Arc::new(record));
+        self.moved(key, &before);
     }
 
     /// Takes out an object that is gone or carries no label any more, by its
     /// [`object_key`](super::object_key).
     pub fn remove(&mut self, kind: &GroupKind, key: &str) {
-        let Some(key) = self.kinds.get_mut(kind).and_then(|keys| keys.take(key)) else { return };
-        let before = self.place(&key);
-        self.objects.remove(&key, kind);
-        if self.objects.get(&key).is_none() {
-            self.pasts.forget(&key);
-            self.illnesses.gone(&key);
+        self.take_out(kind, ObjectKey::of(key));
+    }
+
+    fn take_out(&mut self, kind: &GroupKind, key: ObjectKey) {
+        if !self.kinds.get_mut(kind).is_some_and(|keys| keys.remove(&key)) {
+            return;
         }
-        self.moved(&key, &before);
+        let before = self.place(key);
+        self.mark(key);
+        self.objects.remove(key, kind);
+        if self.objects.get(key).is_none() {
+            self.pasts.forget(key);
+            self.illnesses.gone(key);
+        }
+        self.moved(key, &before);
     }
 
     /// Takes out all objects of a kind.
     pub fn clear(&mut self, kind: &GroupKind) {
         for key in self.kinds.get(kind).cloned().into_iter().flatten() {
-            self.remove(kind, &key);
+            self.take_out(kind, key);
         }
     }
 
     /// Takes in a complete list of a kind as it is at `now`: what isn't in it is gone.
     pub fn replace(&mut self, kind: &GroupKind, observations: Vec<Observation>, now: Timestamp) {
-        let listed: HashSet<Key> =
+        let listed: HashSet<ObjectKey> =
             observations.iter().map(|observation| members::key(&observation.object)).collect();
-        let gone: Vec<Key> = match self.kinds.get(kind) {
-            Some(known) => known.difference(&listed).cloned().collect(),
+        let gone: Vec<ObjectKey> = match self.kinds.get(kind) {
+            Some(known) => known.difference(&listed).copied().collect(),
             None => Vec::new(),
         };
         // What is new first: an owner that both the old and the new name stays known.
@@ -116,7 +118,7 @@ impl Index {
             self.upsert(observation, now);
         }
         for key in gone {
-            self.remove(kind, &key);
+            self.take_out(kind, key);
         }
     }
 
@@ -127,8 +129,9 @@ impl Index {
             None => self.gaps.remove(kind).is_some(),
         };
         if changed {
-            for key in self.kinds.get(kind).into_iter().flatten() {
-                self.dirty.extend(self.objects.identifiers(key));
+            let known: Vec<ObjectKey> = self.kinds.get(kind).into_iter().flatten().copied().collect();
+            for key in known {
+                self.mark(key);
                 touch(&mut self.illnesses, &self.objects, key);
             }
             // What can't be seen may be what a combination needs.
@@ -148,14 +151,17 @@ impl Index {
     /// Notes which owner controls an object that carries no label, so that what the object controls
     /// itself finds its component. `namespace` is that of the object.
     pub fn link(&mut self, controlled: &str, controller: Option<&Owner>, namespace: &str) {
-        self.unknown_owners.remove(controlled);
-        if !self.controlled.contains_key(controlled) {
+        let controlled = ObjectKey::of(controlled);
+        self.unknown_owners.remove(&controlled);
+        if !self.controlled.contains_key(&controlled) {
             return;
         }
-        self.objects.link(controlled, controller.map_or("", |owner| &owner.uid));
-        if let Some(owner) = controller {
-            self.want(owner, namespace);
-            self.controlled.entry((*owner.uid).into()).or_default().insert(controlled.into());
+        let controller = controller.filter(|owner| !owner.uid.is_empty());
+        let controller = controller.map(|owner| (ObjectKey::of(&owner.uid), owner));
+        self.objects.link(controlled, controller.map(|(key, _)| key));
+        if let Some((key, owner)) = controller {
+            self.want(key, owner, namespace);
+            self.controlled.entry(key).or_default().insert(controlled);
         }
         self.mark_controlled(controlled);
     }
@@ -164,7 +170,7 @@ impl Index {
     /// control: [`Index::link`] wants to hear of each.
     pub fn take_unknown_owners(&mut self) -> Vec<(Owner, String)> {
         let unknown = std::mem::take(&mut self.unknown_owners).into_iter();
-        unknown.filter(|(key, _)| !self.objects.knows(key)).map(|(_, wanted)| wanted).collect()
+        unknown.filter(|(key, _)| !self.objects.knows(*key)).map(|(_, wanted)| wanted).collect()
     }
 
     /// Takes in what an `Addon` object remembers of a component. What the watch of its kind says,
@@ -172,10 +178,10 @@ impl Index {
     pub fn remember(&mut self, remembered: Remembered, now: Timestamp) {
         self.recall(&remembered);
         let key = members::key(&remembered.observation.object);
-        if !self.objects.knows(&key) {
+        if !self.objects.knows(key) {
             self.upsert(remembered.observation, now);
-            self.pasts.remember(&key, remembered.past);
-            self.recall_explanation(&key, remembered.explanation);
+            self.pasts.remember(key, remembered.past);
+            self.recall_explanation(key, remembered.explanation);
         }
     }
 
@@ -183,64 +189,65 @@ impl Index {
     pub fn recall(&mut self, remembered: &Remembered) {
         let Remembered { observation, past, overdue_part, explanation } = remembered;
         let key = members::key(&observation.object);
-        self.recall_explanation(&key, explanation.clone());
-        if self.objects.get(&key).is_some() && self.pasts.recall(&key, *past) {
-            self.dirty.extend(self.objects.identifiers(&key));
+        self.recall_explanation(key, explanation.clone());
+        if self.objects.get(key).is_some() && self.pasts.recall(key, *past) {
+            self.mark(key);
         }
         if let Some((part, start)) = overdue_part {
-            let known = self.pasts.recall_part(part, *start, &self.objects);
-            self.dirty.extend(known.iter().flat_map(|key| self.objects.identifiers(key)));
+            for key in self.pasts.recall_part(part, *start, &self.objects) {
+                self.mark(key);
+            }
         }
     }
 
     /// Takes in what explained an object before the start, until somebody looks anew.
-    fn recall_explanation(&mut self, key: &Key, explanation: Option<Explanation>) {
+    fn recall_explanation(&mut self, key: ObjectKey, explanation: Option<Explanation>) {
         if let Some(explanation) = explanation
             && self.objects.get(key).is_some()
-            && !self.illnesses.explanations().contains_key(key)
+            && !self.illnesses.explanations().contains_key(&key)
         {
             self.illnesses.recall(key, explanation);
-            self.dirty.extend(self.objects.identifiers(key));
+            self.mark(key);
         }
     }
 
     /// Takes in what explains a component that was told to be ill, by its
     /// [`object_key`](super::object_key). It holds until the component is well by itself, is gone, or is
     /// explained otherwise.
-    pub fn explain(&mut self, key: &Key, explanation: Explanation) {
+    pub fn explain(&mut self, key: &str, explanation: Explanation) {
+        let key = ObjectKey::of(key);
         if self.illnesses.is_told(key) && self.illnesses.explain(key, explanation) {
-            self.dirty.extend(self.objects.identifiers(key));
+            self.mark(key);
         }
     }
 
-    /// Takes the components that became ill, well or ill in another way at `now`, by their keys: `None`
-    /// for one that is well, gone or can't be observed. [`Index::explain`] wants to hear of those that are
-    /// ill.
-    pub fn take_illnesses(&mut self, now: Timestamp) -> Vec<(Key, Option<Illness>)> {
+    /// Takes the components that became ill, well or ill in another way at `now`, by their
+    /// [`object_key`](super::object_key)s: `None` for one that is well, gone or can't be observed.
+    /// [`Index::explain`] wants to hear of those that are ill.
+    pub fn take_illnesses(&mut self, now: Timestamp) -> Vec<(Arc<str>, Option<Illness>)> {
         let touched = self.illnesses.take_touched().into_iter();
         touched
             .filter_map(|key| {
-                let state = self.state(&key, now);
-                let is_news = self.illnesses.tell(&key, &state);
-                is_news.then_some(match state {
-                    State::Ill(illness) => (key, Some(illness)),
-                    State::Well | State::Unseen => (key, None),
+                let state = self.state(key, now);
+                let name = self.illnesses.tell(key, &state)?;
+                Some(match state {
+                    State::Ill(illness) => (name, Some(illness)),
+                    State::Well | State::Unseen => (name, None),
                 })
             })
             .collect()
     }
 
-    fn state(&self, key: &Key, now: Timestamp) -> State {
-        let Some(observation) = self.objects.get(key) else { return State::Well };
-        if self.gaps.contains_key(&observation.group_kind()) {
+    fn state(&self, key: ObjectKey, now: Timestamp) -> State {
+        let Some(record) = self.objects.get(key) else { return State::Well };
+        if self.gaps.contains_key(&record.group_kind()) {
             return State::Unseen;
         }
-        let mut memberships = observation.memberships.iter();
-        let is_component = memberships.any(|m| self.objects.root(key, &m.identifier).is_none());
-        let timeline = observation.timeline_after(self.pasts.get(key));
+        let is_component = record.identifiers().any(|id| self.objects.root(key, id).is_none());
+        let timeline = self.pasts.get(key).age(record.timeline());
         let verdict = timeline.at(now);
-        if is_component && observation.sums_up.is_none() && verdict.health.wants_cause() {
-            State::Ill(Illness { object: observation.object.clone(), verdict: verdict.clone() })
+        if is_component && record.sums_up().is_none() && verdict.health.wants_cause() {
+            State::Ill(Illness { object: record.object(), verdict: verdict.clone() })
         } else {
             State::Well
         }
@@ -253,8 +260,8 @@ impl Index {
 
     /// A kind as one of its objects names it.
     pub fn kind(&self, kind: &GroupKind) -> Option<Arc<Kind>> {
-        let named = |key: &Key| self.objects.get(key).map(|known| Arc::clone(&known.object.kind));
-        self.kinds.get(kind)?.iter().filter_map(named).find(|known| known.group_kind() == *kind)
+        let mut known = self.kinds.get(kind)?.iter().filter_map(|key| self.objects.get(*key));
+        known.find(|record| record.is_of(kind)).map(|record| Arc::clone(&record.kind))
     }
 
     /// How many objects of a kind are known.
@@ -264,7 +271,7 @@ impl Index {
 
     /// Whether the add-on has components.
     pub fn contains(&self, identifier: &Identifier) -> bool {
-        self.groups.get(identifier).is_some_and(|group| !group.members.is_empty())
+        self.groups.get(identifier).is_some_and(|group| group.size > 0)
     }
 
     /// How many objects have a past that is kept: those that wait, flap, or changed between well and
@@ -275,20 +282,15 @@ impl Index {
 
     /// The next moment at which a verdict changes by itself.
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.due.first().map(|(at, _)| *at)
+        self.due.next()
     }
 
-    /// Computes every add-on anew that a change or the time concerns.
+    /// Computes anew whatever a change or the time concerns.
     pub fn flush(&mut self, now: Timestamp) -> Vec<Change> {
         self.pasts.sweep(now);
-        while let Some((at, _)) = self.due.first()
-            && *at <= now
-            && let Some((_, identifier)) = self.due.pop_first()
-        {
-            for key in self.groups.get(&identifier).into_iter().flat_map(|group| &group.members) {
-                touch(&mut self.illnesses, &self.objects, key);
-            }
-            self.dirty.insert(identifier);
+        while let Some(key) = self.due.take(now) {
+            touch(&mut self.illnesses, &self.objects, key);
+            self.mark(key);
         }
         let mut changes: BTreeMap<Identifier, Change> = BTreeMap::new();
         while let Some(identifier) = self.dirty.pop_first() {
@@ -303,7 +305,7 @@ impl Index {
                 self.groups.remove(&identifier);
             }
             if verdict != previous {
-                self.dirty.extend(self.nesting.parents(&identifier).cloned());
+                self.mark_parents(&identifier);
             }
             changes.insert(identifier, change);
         }
@@ -311,21 +313,20 @@ impl Index {
     }
 
     fn compute(&mut self, identifier: &Identifier, now: Timestamp) -> Change {
-        let Some(group) = self.groups.get(identifier) else { return Change::Empty(identifier.clone()) };
-        let next_change = |key: &Key| {
-            let timeline = self.objects.get(key)?.timeline_after(self.pasts.get(key));
-            timeline.next_change(now)
-        };
-        let due = group.members.iter().filter_map(next_change).min();
-        let previous = group.due;
-        let change = if group.members.is_empty() {
+        let Some(group) = self.groups.get_mut(identifier) else { return Change::Empty(identifier.clone()) };
+        let mut group = std::mem::take(group);
+        for key in &group.touched {
+            let next = self.objects.get(*key).and_then(|known| self.pasts.get(*key).next_change(known, now));
+            self.due.set(*key, next);
+        }
+        let change = if group.size == 0 {
             Change::Empty(identifier.clone())
         } else {
             let nested = |parent: &Identifier, child: &Identifier| {
                 let circle = self.nesting.circle(parent, child);
                 circle.or_else(|| self.groups.get(child).and_then(|group| group.verdict.clone()))
             };
-            let past = |key: &str| self.pasts.get(key);
+            let past = |key: ObjectKey| self.pasts.get(key);
             let around = Surroundings {
                 objects: &self.objects,
                 past: &past,
@@ -335,51 +336,76 @@ impl Index {
                 nested: &nested,
                 now,
             };
-            Change::Show(Box::new(summary(identifier, group.members.iter(), &around)))
+            let components = group.update(identifier, &self.controlled, &around);
+            Change::Show(Box::new(summary(identifier, components, &around)))
         };
-        if due != previous {
-            if let Some(previous) = previous {
-                self.due.remove(&(previous, identifier.clone()));
-            }
-            self.due.extend(due.map(|due| (due, identifier.clone())));
-            if let Some(group) = self.groups.get_mut(identifier) {
-                group.due = due;
-            }
-        }
+        self.groups.insert(identifier.clone(), group);
         change
     }
 
-    fn place(&self, key: &Key) -> Place {
-        let controller = self.objects.controller(key).filter(|uid| !uid.is_empty()).map(Into::into);
+    fn place(&self, key: ObjectKey) -> Place {
+        let controller = self.objects.controller(key);
         match self.objects.get(key) {
-            Some(observation) => Place {
-                identifiers: observation.memberships.iter().map(|m| m.identifier.clone()).collect(),
+            Some(record) => Place {
+                identifiers: record.identifiers().cloned().collect(),
                 controller,
-                nests: observation.nests(),
+                nests: record.nests(),
             },
             None => Place { controller, ..Place::default() },
         }
     }
 
-    /// An object changed: marks what that concerns and keeps the maps right.
-    fn moved(&mut self, key: &Key, before: &Place) {
-        let after = self.place(key);
-        self.dirty.extend(before.identifiers.iter().chain(&after.identifiers).cloned());
-        if *before == after {
-            return;
-        }
-        for identifier in
-            before.identifiers.iter().filter(|identifier| !after.identifiers.contains(identifier))
-        {
+    /// Marks an object and what it is derived from, in all its add-ons.
+    fn mark(&mut self, key: ObjectKey) {
+        for identifier in self.objects.identifiers(key) {
             if let Some(group) = self.groups.get_mut(identifier) {
-                group.members.remove(key);
+                group.touched.insert(key);
+                group.touched.extend(self.objects.root(key, identifier));
+            }
+            self.dirty.insert(identifier.clone());
+        }
+    }
+
+    /// Marks an add-on in the add-ons that have it as a component.
+    fn mark_parents(&mut self, identifier: &Identifier) {
+        for (key, pairs) in &self.nests {
+            for (parent, _) in pairs.iter().filter(|(_, child)| child == identifier) {
+                if let Some(group) = self.groups.get_mut(parent) {
+                    group.touched.insert(*key);
+                }
+                self.dirty.insert(parent.clone());
             }
         }
-        for identifier in after.identifiers {
-            self.groups.entry(identifier).or_default().members.insert(key.clone());
+    }
+
+    /// Marks everything in some add-ons.
+    fn regroup(&mut self, identifiers: impl IntoIterator<Item = Identifier>) {
+        for identifier in identifiers {
+            if let Some(group) = self.groups.get_mut(&identifier) {
+                group.regrouped = true;
+            }
+            self.dirty.insert(identifier);
         }
+    }
+
+    /// An object changed: marks what that concerns and keeps the maps right.
+    fn moved(&mut self, key: ObjectKey, before: &Place) {
+        let after = self.place(key);
+        if *before == after {
+            self.mark(key);
+            return;
+        }
+        for identifier in before.identifiers.iter().filter(|known| !after.identifiers.contains(known)) {
+            if let Some(group) = self.groups.get_mut(identifier) {
+                group.size = group.size.saturating_sub(1);
+            }
+        }
+        for identifier in after.identifiers.iter().filter(|new| !before.identifiers.contains(new)) {
+            self.groups.entry(identifier.clone()).or_default().size += 1;
+        }
+        self.mark(key);
         if before.controller != after.controller {
-            self.recontrolled(key, before.controller.as_ref(), after.controller);
+            self.recontrolled(key, before.controller, after.controller);
         }
         if before.nests != after.nests {
             self.renested(key, &before.nests, after.nests);
@@ -389,43 +415,42 @@ impl Index {
     }
 
     /// An object that lost its label may still be a link between others.
-    fn ask_again(&mut self, key: &Key) {
+    fn ask_again(&mut self, key: ObjectKey) {
         if self.objects.knows(key) {
             return;
         }
-        let controlled = self.controlled.get(key).into_iter().flatten();
-        let wanted = controlled.filter_map(|child| self.objects.get(child)).find_map(|child| {
-            Some(((**child.controller.as_ref()?).clone(), child.object.namespace.to_string()))
+        let controlled = self.controlled.get(&key).into_iter().flatten();
+        let wanted = controlled.filter_map(|child| self.objects.get(*child)).find_map(|child| {
+            let (_, owner) = child.controller()?;
+            Some((owner.clone(), child.namespace().to_string()))
         });
         if let Some(wanted) = wanted {
-            self.unknown_owners.insert(key.clone(), wanted);
+            self.unknown_owners.insert(key, wanted);
         }
     }
 
-    fn recontrolled(&mut self, key: &Key, before: Option<&Key>, after: Option<Key>) {
+    fn recontrolled(&mut self, key: ObjectKey, before: Option<ObjectKey>, after: Option<ObjectKey>) {
         if let Some(before) = before {
             self.release(before, key);
         }
         let Some(after) = after else { return };
-        if let Some(observation) = self.objects.get(key)
-            && let Some(owner) = observation.controller.clone()
+        if let Some(record) = self.objects.get(key).cloned()
+            && let Some((owner_key, owner)) = record.controller()
         {
-            let namespace = observation.object.namespace.clone();
-            self.want(&owner, &namespace);
+            self.want(owner_key, owner, record.namespace());
         }
-        self.controlled.entry(after).or_default().insert(key.clone());
+        self.controlled.entry(after).or_default().insert(key);
     }
 
     /// Asks for an owner that isn't known.
-    fn want(&mut self, owner: &Owner, namespace: &str) {
-        if !self.objects.knows(&owner.uid) {
-            self.unknown_owners.insert((*owner.uid).into(), (owner.clone(), namespace.to_owned()));
+    fn want(&mut self, key: ObjectKey, owner: &Owner, namespace: &str) {
+        if !self.objects.knows(key) {
+            self.unknown_owners.insert(key, (owner.clone(), namespace.to_owned()));
         }
     }
 
     /// Forgets that `owner` controls `key`, and the links upwards that nothing needs any more.
-    fn release(&mut self, owner: &Key, key: &Key) {
-        let (mut owner, mut key) = (owner.clone(), key.clone());
+    fn release(&mut self, mut owner: ObjectKey, mut key: ObjectKey) {
         while let Some(controlled) = self.controlled.get_mut(&owner) {
             controlled.remove(&key);
             if !controlled.is_empty() {
@@ -433,46 +458,47 @@ impl Index {
             }
             self.controlled.remove(&owner);
             self.unknown_owners.remove(&owner);
-            let Some(next) = self.objects.unlink(&owner) else { return };
+            let Some(next) = self.objects.unlink(owner) else { return };
             (key, owner) = (owner, next);
         }
     }
 
     fn renested(
         &mut self,
-        key: &Key,
+        key: ObjectKey,
         before: &[(Identifier, Identifier)],
         after: Vec<(Identifier, Identifier)>,
     ) {
         let parents: Vec<Identifier> =
             before.iter().chain(&after).map(|(parent, _)| parent.clone()).collect();
-        self.dirty.extend(self.nesting.with_ancestors(parents.clone()));
+        self.regroup(self.nesting.with_ancestors(parents.clone()));
         if after.is_empty() {
-            self.nests.remove(key);
+            self.nests.remove(&key);
         } else {
-            self.nests.insert(key.clone(), after);
+            self.nests.insert(key, after);
         }
         self.nesting = self.nests.values().flatten().cloned().collect();
-        self.dirty.extend(self.nesting.with_ancestors(parents));
+        self.regroup(self.nesting.with_ancestors(parents));
     }
 
     /// Marks the add-ons of everything below an object: its place in the chain of owners changed.
-    fn mark_controlled(&mut self, key: &str) {
-        let mut visited: HashSet<Key> = HashSet::new();
-        let mut queue: Vec<Key> = self.controlled.get(key).into_iter().flatten().cloned().collect();
+    fn mark_controlled(&mut self, key: ObjectKey) {
+        let mut visited: HashSet<ObjectKey> = HashSet::new();
+        let mut queue: Vec<ObjectKey> = self.controlled.get(&key).into_iter().flatten().copied().collect();
         while let Some(current) = queue.pop() {
-            if visited.insert(current.clone()) {
-                touch(&mut self.illnesses, &self.objects, &current);
-                self.dirty.extend(self.objects.identifiers(&current));
-                queue.extend(self.controlled.get(&current).into_iter().flatten().cloned());
+            if visited.insert(current) {
+                touch(&mut self.illnesses, &self.objects, current);
+                let identifiers: Vec<Identifier> = self.objects.identifiers(current).cloned().collect();
+                self.regroup(identifiers);
+                queue.extend(self.controlled.get(&current).into_iter().flatten());
             }
         }
     }
 }
 
 /// Notes that an object may be ill in another way, although it is the same.
-fn touch(illnesses: &mut Illnesses, objects: &Objects, key: &Key) {
-    if let Some(observation) = objects.get(key) {
-        illnesses.changed(key, observation);
+fn touch(illnesses: &mut Illnesses, objects: &Objects, key: ObjectKey) {
+    if let Some(record) = objects.get(key) {
+        illnesses.changed(record);
     }
 }

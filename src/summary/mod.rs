@@ -5,39 +5,44 @@
 
 mod board;
 mod combination;
+mod component;
 mod compose;
+mod due;
 mod facts;
+mod group;
 mod headline;
 mod illness;
 mod index;
+mod key;
 mod members;
 mod nesting;
 mod observation;
 mod past;
+mod record;
 mod remembered;
+mod second;
+mod shared;
 mod status;
 #[cfg(test)]
 mod tests;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     sync::Arc,
 };
 
 pub use board::{Board, KindCoverage, WatchState};
 pub use combination::Combination;
+pub use component::Component;
 pub use illness::Illness;
 pub use index::{Change, Index};
+pub use key::ObjectKey;
 pub use members::object_key;
 pub use observation::{Membership, Observation};
 pub use past::{FLAP_CHANGES, FLAP_WINDOW, MOST_CHANGES, Past};
 pub use remembered::Remembered;
 
-use self::{
-    compose::Surroundings,
-    members::{Key, Objects},
-    nesting::Nesting,
-};
+use self::{compose::Surroundings, members::Objects, nesting::Nesting};
 use crate::{
     api::{AddonStatus, Identifier},
     model::{Explanation, GroupKind, Health, Timestamp, Verdict},
@@ -48,15 +53,31 @@ use crate::{
 pub struct Summary {
     /// Which add-on.
     pub identifier: Identifier,
-    /// What it is made of and how it is, with every component: `api::bounds::fit` cuts it to what
-    /// an `Addon` object may hold. Its conditions changed when the components say so, and at the
-    /// time of the computation where they don't say.
+    /// How it is, without its components: [`Summary::whole`] and [`Summary::worst`] have them. Its
+    /// conditions changed when the components say so, and at the time of the computation where they
+    /// don't say.
     pub status: AddonStatus,
     /// Since when it is so, where the components say so.
     pub since: Option<Timestamp>,
+    /// What it is made of, worst first, then by group, kind, namespace, name and uid.
+    pub components: Arc<[Component]>,
 }
 
 impl Summary {
+    /// The status with every component: `api::bounds::fit` cuts it to what an `Addon` object may hold.
+    pub fn whole(&self) -> AddonStatus {
+        self.worst(self.components.len())
+    }
+
+    /// The status with so many components, and how many are left out.
+    pub fn worst(&self, most: usize) -> AddonStatus {
+        let shown = most.min(self.components.len());
+        let mut status = self.status.clone();
+        status.components.extend(self.components.iter().take(shown).map(status::component));
+        status.omitted += i32::try_from(self.components.len() - shown).unwrap_or(i32::MAX);
+        status
+    }
+
     /// How much the add-on is worth as a component of another.
     fn verdict(&self) -> Verdict {
         Verdict {
@@ -92,21 +113,25 @@ pub struct Census {
 pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
     let Census { observations, links, pasts, explanations, combinations, gaps } = census;
     let (combinations, gaps) = (&combinations, &gaps);
-    let past = |key: &str| pasts.get(key).copied().unwrap_or_default();
+    let pasts: HashMap<ObjectKey, Past> = by_key(pasts);
+    let explanations: HashMap<ObjectKey, Explanation> = by_key(explanations);
+    let past = |key: ObjectKey| pasts.get(&key).copied().unwrap_or_default();
     let mut objects = Objects::default();
     for observation in observations {
-        objects.insert(members::key(&observation.object), observation);
+        let record = objects.record(observation);
+        objects.insert(Arc::new(record));
     }
     for (controlled, controller) in &links {
-        objects.link(controlled, controller);
+        let controller = Some(controller).filter(|uid| !uid.is_empty()).map(|uid| ObjectKey::of(uid));
+        objects.link(ObjectKey::of(controlled), controller);
     }
-    let mut groups: BTreeMap<&Identifier, Vec<Key>> = BTreeMap::new();
-    for (key, observation) in objects.iter() {
-        for membership in &observation.memberships {
-            groups.entry(&membership.identifier).or_default().push(key.clone());
+    let mut groups: BTreeMap<&Identifier, Vec<ObjectKey>> = BTreeMap::new();
+    for record in objects.iter() {
+        for identifier in record.identifiers() {
+            groups.entry(identifier).or_default().push(record.key);
         }
     }
-    let nesting: Nesting = objects.iter().flat_map(|(_, observation)| observation.nests()).collect();
+    let nesting: Nesting = objects.iter().flat_map(|record| record.nests()).collect();
     // Nested add-ons come out right once those inside them are: as many rounds as they are deep.
     let mut summaries: BTreeMap<Identifier, Summary> = BTreeMap::new();
     loop {
@@ -125,7 +150,8 @@ pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
         let round: BTreeMap<Identifier, Summary> = groups
             .iter()
             .map(|(identifier, members)| {
-                ((*identifier).clone(), summary(identifier, members.iter(), &around))
+                let members = compose::members(identifier, members.iter().copied(), &around);
+                ((*identifier).clone(), summary(identifier, members.components.into(), &around))
             })
             .collect();
         if round == summaries {
@@ -138,24 +164,20 @@ pub fn summarize(census: Census, now: Timestamp) -> Vec<Summary> {
     sorted
 }
 
-/// The summary of one add-on from the keys of all objects that carry its label.
-fn summary<'a>(
-    identifier: &Identifier,
-    members: impl Iterator<Item = &'a Key>,
-    around: &Surroundings<'_>,
-) -> Summary {
-    let mut components = compose::components(identifier, members.map(|key| &**key), around);
-    let combination = around.combinations.get(identifier);
-    let tallies = combination.map(|combination| combination.apply(&mut components, around.gaps));
-    let (status, since) = status::status(&components, &tallies.unwrap_or_default(), around.gaps, around.now);
-    Summary { identifier: identifier.clone(), status, since }
+fn by_key<T>(of: HashMap<Arc<str>, T>) -> HashMap<ObjectKey, T> {
+    of.into_iter().map(|(key, value)| (ObjectKey::of(&key), value)).collect()
 }
 
-impl Observation {
-    /// The pairs of parent and child that the object makes, where it is an `Addon`.
-    fn nests(&self) -> Vec<(Identifier, Identifier)> {
-        let Some(child) = &self.sums_up else { return Vec::new() };
-        let parents: BTreeSet<&Identifier> = self.memberships.iter().map(|m| &m.identifier).collect();
-        parents.into_iter().map(|parent| (parent.clone(), child.clone())).collect()
-    }
+/// The summary of one add-on from its components, which are in order.
+fn summary(identifier: &Identifier, components: Arc<[Component]>, around: &Surroundings<'_>) -> Summary {
+    let (components, tallies) = match around.combinations.get(identifier) {
+        Some(combination) => {
+            let mut components = components.to_vec();
+            let tallies = combination.apply(&mut components, around.gaps);
+            (components.into(), tallies)
+        }
+        None => (components, Vec::new()),
+    };
+    let (status, since) = status::status(&components, &tallies, around.gaps, around.now);
+    Summary { identifier: identifier.clone(), status, since, components }
 }

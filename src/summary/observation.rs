@@ -16,7 +16,7 @@ pub struct Membership {
     pub install: String,
 }
 
-/// One labelled object as it was seen last: all that is kept of it.
+/// One labelled object as it was seen last: all that an add-on needs of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
     /// Which object.

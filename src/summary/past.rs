@@ -1,11 +1,8 @@
 //! What is known of an object from before.
 
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
-use super::{
-    Observation,
-    members::{Key, Objects},
-};
+use super::{ObjectKey, members::Objects, record::Record as Known};
 use crate::model::{Flapping, SignedDuration, StatusReporting, Timeline, Timestamp};
 
 /// The time in which changes are counted.
@@ -34,18 +31,21 @@ impl Past {
         self.waiting_since = [self.waiting_since, other.waiting_since].into_iter().flatten().min();
         self.flapping = self.flapping.or(other.flapping);
     }
-}
 
-impl Observation {
-    /// How the object is, counted from when it was first seen so where it tells no time.
-    pub(super) fn timeline_after(&self, past: Past) -> Cow<'_, Timeline> {
-        match past.waiting_since {
-            Some(start) if self.timeline.patience.is_some() => {
-                let mut timeline = self.timeline.clone();
+    /// The next moment after `now` at which the verdict on an object changes by itself.
+    pub(super) fn next_change(self, known: &Known, now: Timestamp) -> Option<Timestamp> {
+        let tells = known.later().is_some() || known.patience().is_some();
+        tells.then(|| self.age(known.timeline()).next_change(now)).flatten()
+    }
+
+    /// How an object is, counted from when it was first seen so where it tells no time.
+    pub(super) fn age(self, mut timeline: Timeline) -> Timeline {
+        match self.waiting_since {
+            Some(start) if timeline.patience.is_some() => {
                 timeline.first.since = Some(start);
-                Cow::Owned(timeline.overdue_from(start))
+                timeline.overdue_from(start)
             }
-            _ => Cow::Borrowed(&self.timeline),
+            _ => timeline,
         }
     }
 }
@@ -53,7 +53,7 @@ impl Observation {
 /// The pasts of all objects by key: nothing for those that never changed.
 #[derive(Debug, Default)]
 pub(super) struct Pasts {
-    records: HashMap<Key, Record>,
+    records: HashMap<ObjectKey, Record>,
     /// Objects that aren't components and took too long before the start, as they are written, and
     /// since when.
     overdue_parts: HashMap<String, Timestamp>,
@@ -70,29 +70,23 @@ struct Record {
 }
 
 impl Pasts {
-    pub(super) fn get(&self, key: &str) -> Past {
-        self.records.get(key).map(|record| record.past).unwrap_or_default()
+    pub(super) fn get(&self, key: ObjectKey) -> Past {
+        self.records.get(&key).map(|record| record.past).unwrap_or_default()
     }
 
     /// Notes that an object changed, or is seen for the first time.
-    pub(super) fn changed(
-        &mut self,
-        key: &Key,
-        before: Option<&Observation>,
-        after: &Observation,
-        now: Timestamp,
-    ) {
-        let waits = after.timeline.patience.is_some();
-        let is_ill = |observation: &Observation| observation.timeline.at(now).health.is_ill();
+    pub(super) fn changed(&mut self, before: Option<&Known>, after: &Known, now: Timestamp) {
+        let waits = after.patience().is_some();
+        let is_ill = |known: &Known| known.health_at(now).is_ill();
         let swings = before.is_some_and(|before| is_ill(before) != is_ill(after));
-        let record = match self.records.get_mut(key) {
+        let record = match self.records.get_mut(&after.key) {
             Some(record) => record,
-            None if waits || swings => self.records.entry(Arc::clone(key)).or_default(),
+            None if waits || swings => self.records.entry(after.key).or_default(),
             None => return,
         };
         let now = whole_second(now);
         let start = record.past.waiting_since.or_else(|| match before {
-            None if !self.overdue_parts.is_empty() => self.overdue_parts.remove(&after.object.to_string()),
+            None if !self.overdue_parts.is_empty() => self.overdue_parts.remove(&after.to_string()),
             _ => None,
         });
         record.past.waiting_since = waits.then(|| start.map_or(now, |start| start.min(now)));
@@ -106,20 +100,20 @@ impl Pasts {
     }
 
     /// Takes in what an `Addon` remembers of an object that wasn't seen yet.
-    pub(super) fn remember(&mut self, key: &Key, past: Past) {
+    pub(super) fn remember(&mut self, key: ObjectKey, past: Past) {
         if past != Past::default() {
-            self.records.insert(Arc::clone(key), Record { past, is_remembered: true, ..Record::default() });
+            self.records.insert(key, Record { past, is_remembered: true, ..Record::default() });
         }
     }
 
     /// Takes in what an `Addon` remembers of an object that was seen. True where that tells anything
     /// new.
-    pub(super) fn recall(&mut self, key: &Key, past: Past) -> bool {
+    pub(super) fn recall(&mut self, key: ObjectKey, past: Past) -> bool {
         let is_waiting = self.get(key).waiting_since.is_some();
         if past.flapping.is_none() && !is_waiting {
             return false;
         }
-        let record = self.records.entry(Arc::clone(key)).or_default();
+        let record = self.records.entry(key).or_default();
         let before = record.past;
         record.past.join(Past {
             waiting_since: past.waiting_since.filter(|_| is_waiting),
@@ -130,14 +124,14 @@ impl Pasts {
 
     /// Takes in since when an object that isn't a component took too long before the start. Gives the
     /// objects that this tells anything new of.
-    pub(super) fn recall_part(&mut self, part: &str, start: Timestamp, objects: &Objects) -> Vec<Key> {
+    pub(super) fn recall_part(&mut self, part: &str, start: Timestamp, objects: &Objects) -> Vec<ObjectKey> {
         self.overdue_parts.insert(part.to_owned(), start);
         let mut known = Vec::new();
         for (key, record) in &mut self.records {
-            let is_it = || objects.get(key).is_some_and(|object| object.object.to_string() == part);
+            let is_it = || objects.get(*key).is_some_and(|known| known.to_string() == part);
             if record.past.waiting_since.is_some_and(|since| since > start) && is_it() {
                 record.past.waiting_since = Some(start);
-                known.push(Arc::clone(key));
+                known.push(*key);
             }
         }
         known
@@ -147,8 +141,8 @@ impl Pasts {
         self.records.len()
     }
 
-    pub(super) fn forget(&mut self, key: &str) {
-        self.records.remove(key);
+    pub(super) fn forget(&mut self, key: ObjectKey) {
+        self.records.remove(&key);
     }
 
     /// Drops what says nothing any more, now and then.
@@ -195,7 +189,7 @@ fn is_recent(time: Timestamp, now: Timestamp) -> bool {
 /// Somebody asked for something else: what the object was like before says nothing about it now, and
 /// that it isn't well at once isn't its fault. Without a status of its own, the generation of an object
 /// counts changes of its status too.
-fn is_rebuilt(before: &Observation, after: &Observation) -> bool {
-    let asked = before.generation.zip(after.generation);
-    after.object.kind.status == StatusReporting::Yes && asked.is_some_and(|(before, after)| before != after)
+fn is_rebuilt(before: &Known, after: &Known) -> bool {
+    let asked = before.generation().zip(after.generation());
+    after.kind.status == StatusReporting::Yes && asked.is_some_and(|(before, after)| before != after)
 }

@@ -8,8 +8,8 @@ use std::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 use super::{
+    Component,
     combination::Tally,
-    compose::describe,
     facts::facts,
     headline::{Headline, overall},
     past::whole_second,
@@ -19,11 +19,11 @@ use crate::{
         AddonCondition, AddonStatus, ComponentCause, ComponentCondition, ComponentFlapping, ComponentStatus,
         Counts, InstallStatus, condition, importance,
     },
-    model::{Component, GroupKind, Health, Timestamp, text},
+    model::{GroupKind, Health, Timestamp, text},
 };
 
-/// The status of an add-on with all its components, which are in order already, and since when it
-/// is so, where the components say so.
+/// The status of an add-on but for its components, which are in order already, and since when it is
+/// so, where the components say so.
 pub(super) fn status(
     components: &[Component],
     tallies: &[Tally],
@@ -43,7 +43,7 @@ pub(super) fn status(
         version: version(components),
         facts: facts(components),
         installs: installs(components),
-        components: components.iter().map(component).collect(),
+        components: Vec::new(),
         omitted: 0,
     };
     (status, since)
@@ -52,18 +52,14 @@ pub(super) fn status(
 /// Since when the add-on is as it is: the oldest of the worst, or the last that became healthy.
 fn since(components: &[Component], health: Health) -> Option<Timestamp> {
     if health == Health::Healthy {
-        components.iter().filter(|c| c.colours()).filter_map(|c| c.verdict.since).max()
+        components.iter().filter(|c| c.colours()).filter_map(Component::since).max()
     } else {
         oldest(components, |is| is == health)
     }
 }
 
 fn oldest(components: &[Component], wanted: impl Fn(Health) -> bool) -> Option<Timestamp> {
-    components
-        .iter()
-        .filter(|c| c.colours() && wanted(c.verdict.health))
-        .filter_map(|c| c.verdict.since)
-        .min()
+    components.iter().filter(|c| c.colours() && wanted(c.health())).filter_map(Component::since).min()
 }
 
 fn conditions(
@@ -73,7 +69,7 @@ fn conditions(
     since: Option<Timestamp>,
     now: Timestamp,
 ) -> Vec<AddonCondition> {
-    let first = |wanted: Health| components.iter().find(|c| c.colours() && c.verdict.health == wanted);
+    let first = |wanted: Health| components.iter().find(|c| c.colours() && c.health() == wanted);
     let ready = match headline.health {
         Health::Healthy => "True",
         Health::Unknown => "Unknown",
@@ -87,20 +83,20 @@ fn conditions(
         let lack = headline.lack.as_ref().filter(|lack| lack.health == wanted);
         all.push(match (first(wanted), lack) {
             (Some(component), _) => {
-                let message =
-                    text::message(&format!("{}: {}", component.object, describe(&component.verdict)));
+                let message = text::message(&format!("{component}: {}", component.said()));
                 let since = oldest(components, |is| is == wanted).map(|since| since.min(now));
-                draft(kind, "True", &component.verdict.reason, &message, since, now)
+                draft(kind, "True", component.reason(), &message, since, now)
             }
             (None, Some(lack)) => draft(kind, "True", lack.reason, &lack.message, None, now),
             (None, None) => draft(kind, "False", otherwise, "", None, now),
         });
     }
-    let unseen: BTreeSet<String> = components
-        .iter()
-        .filter(|c| gaps.contains_key(&c.object.kind.group_kind()))
-        .map(|c| c.object.kind.resource_name())
-        .collect();
+    let unseen: BTreeSet<String> = if gaps.is_empty() {
+        BTreeSet::new()
+    } else {
+        let unseen = components.iter().filter(|c| gaps.contains_key(&c.kind().group_kind()));
+        unseen.map(|c| c.kind().resource_name()).collect()
+    };
     all.push(if unseen.is_empty() {
         draft(condition::OBSERVED, "True", "AllKindsWatched", "", None, now)
     } else {
@@ -138,7 +134,7 @@ fn counts<C: Borrow<Component>>(components: &[C]) -> Counts {
     for component in components.iter().map(C::borrow) {
         counts.total += 1;
         counts.informational += i32::from(component.informational);
-        *match component.verdict.health {
+        *match component.health() {
             Health::Healthy => &mut counts.healthy,
             Health::Suspended => &mut counts.suspended,
             Health::Terminating => &mut counts.terminating,
@@ -155,7 +151,15 @@ fn ready(counts: &Counts) -> String {
 }
 
 fn version(components: &[Component]) -> Option<String> {
-    let versions: BTreeSet<&str> = components.iter().filter_map(|c| c.version.as_deref()).collect();
+    let mut versions: BTreeSet<&str> = BTreeSet::new();
+    let mut last: Option<&Component> = None;
+    for component in components {
+        // Most say the same as the one before.
+        if last.is_none_or(|last| !last.record().is_marked_like(component.record())) {
+            versions.extend(component.record().version());
+            last = Some(component);
+        }
+    }
     if versions.is_empty() {
         return None;
     }
@@ -166,7 +170,7 @@ fn version(components: &[Component]) -> Option<String> {
 fn installs(components: &[Component]) -> Vec<InstallStatus> {
     let mut by_name: BTreeMap<&str, Vec<&Component>> = BTreeMap::new();
     for component in components {
-        by_name.entry(&component.install).or_default().push(component);
+        by_name.entry(component.install()).or_default().push(component);
     }
     if by_name.keys().all(|name| name.is_empty()) {
         return Vec::new();
@@ -190,40 +194,42 @@ fn importance(component: &Component) -> Option<&'static str> {
     }
 }
 
-fn component(component: &Component) -> ComponentStatus {
-    let Component { object, verdict, .. } = component;
+/// A component as the API shows it.
+pub(super) fn component(component: &Component) -> ComponentStatus {
+    let (kind, record) = (component.kind(), component.record());
     ComponentStatus {
-        group: object.kind.group.clone(),
-        kind: object.kind.kind.clone(),
-        resource: object.kind.plural.clone(),
-        version: object.kind.version.clone(),
-        namespace: object.namespace.to_string(),
-        name: object.name.to_string(),
-        uid: object.uid.to_string(),
-        install: component.install.clone(),
-        health: verdict.health.to_string(),
-        reason: verdict.reason.clone().into_owned(),
-        message: verdict.message.clone(),
-        since: verdict.since.map(seconds),
-        rule: verdict.rule.to_string(),
+        group: kind.group.clone(),
+        kind: kind.kind.clone(),
+        resource: kind.plural.clone(),
+        version: kind.version.clone(),
+        namespace: record.namespace().to_string(),
+        name: record.name.to_string(),
+        uid: record.uid().into_owned(),
+        install: component.install().to_owned(),
+        health: component.health().to_string(),
+        reason: component.reason().to_owned(),
+        message: component.message().to_owned(),
+        since: component.since().map(seconds),
+        rule: component.rule().to_owned(),
         importance: importance(component).map(str::to_owned),
-        flapping: component.flapping.map(|flapping| ComponentFlapping {
+        flapping: component.flapping().map(|flapping| ComponentFlapping {
             changes: i32::try_from(flapping.changes).unwrap_or(i32::MAX),
             first: seconds(flapping.first),
             last: seconds(flapping.last),
         }),
-        conditions: component
-            .conditions
+        conditions: record
+            .conditions()
             .iter()
-            .map(|condition| ComponentCondition {
-                kind: condition.kind.clone(),
-                status: condition.status.as_str().to_owned(),
-                reason: condition.reason.clone(),
-                message: condition.message.clone(),
-                last_transition_time: condition.last_transition.map(seconds),
+            .map(|said| (said.words(), said.last_transition()))
+            .map(|(words, last_transition)| ComponentCondition {
+                kind: words.kind.to_string(),
+                status: words.status.as_str().to_owned(),
+                reason: words.reason.to_string(),
+                message: words.message.to_string(),
+                last_transition_time: last_transition.map(seconds),
             })
             .collect(),
-        cause: component.cause.as_ref().map(|cause| ComponentCause {
+        cause: component.cause().map(|cause| ComponentCause {
             kind: cause.object.kind.kind.clone(),
             namespace: cause.object.namespace.to_string(),
             name: cause.object.name.to_string(),

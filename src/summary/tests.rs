@@ -1,6 +1,9 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
@@ -126,5 +129,5 @@ fn timeless(summaries: impl IntoIterator<Item = Summary>) -> BTreeMap<Identifier
 fn one(census: Census) -> AddonStatus {
     let mut all = summarize(census, at(1000));
     assert_eq!(all.len(), 1, "{all:?}");
-    all.remove(0).status
+    all.remove(0).whole()
 }

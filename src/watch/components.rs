@@ -11,7 +11,7 @@ use crate::{
     api::LabelPrefix,
     health::SharedRules,
     model::{Kind, Object, decode::Raw},
-    summary::{Observation, WatchState, object_key},
+    summary::{ObjectKey, Observation, WatchState, object_key},
 };
 
 /// What happened to a kind.
@@ -45,8 +45,8 @@ pub struct ComponentReader {
     rules: SharedRules,
     finder: memmem::Finder<'static>,
     /// The keys of the labelled objects: an event that doesn't show the label any more takes one away.
-    known: HashMap<Box<str>, Version>,
-    staged: HashMap<Box<str>, (Version, Observation)>,
+    known: HashMap<ObjectKey, Version>,
+    staged: HashMap<ObjectKey, (Version, Observation)>,
     versions: RandomState,
 }
 
@@ -88,8 +88,15 @@ impl ComponentReader {
         self.read(seen).is_some_and(|object| Observation::is_of(&object, &self.prefix))
     }
 
-    fn key(&self, seen: &Seen<'_>) -> Box<str> {
+    fn name(&self, seen: &Seen<'_>) -> Box<str> {
         object_key(&self.kind, &seen.head.namespace, &seen.head.name, &seen.head.uid)
+    }
+
+    fn key(&self, seen: &Seen<'_>) -> ObjectKey {
+        match &*seen.head.uid {
+            "" => ObjectKey::of(&self.name(seen)),
+            uid => ObjectKey::of(uid),
+        }
     }
 
     fn version(&self, seen: &Seen<'_>) -> Version {
@@ -101,8 +108,8 @@ impl ComponentReader {
     }
 
     fn forget(&mut self, seen: &Seen<'_>) -> Option<Report> {
-        let (key, _) = self.known.remove_entry(&self.key(seen))?;
-        self.report(News::Gone(key))
+        self.known.remove(&self.key(seen))?;
+        self.report(News::Gone(self.name(seen)))
     }
 }
 
@@ -130,7 +137,7 @@ impl Reader for ComponentReader {
 
     fn complete(&mut self) -> Option<Report> {
         let staged = std::mem::take(&mut self.staged);
-        self.known = staged.iter().map(|(key, (version, _))| (key.clone(), *version)).collect();
+        self.known = staged.iter().map(|(key, (version, _))| (*key, *version)).collect();
         self.report(News::Listed(staged.into_values().map(|(_, observation)| observation).collect()))
     }
 

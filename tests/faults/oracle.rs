@@ -44,8 +44,9 @@ impl Stage {
         let (mut whole, mut fitted) = (Statuses::new(), Statuses::new());
         for summary in summarize(census, Timestamp::now()) {
             let name = object_name(&summary.identifier);
-            fitted.insert(name.clone(), timeless(serde_json::to_value(bounds::fit(&summary.status))));
-            whole.insert(name, timeless(serde_json::to_value(&summary.status)));
+            let status = summary.whole();
+            fitted.insert(name.clone(), timeless(serde_json::to_value(bounds::fit(&status))));
+            whole.insert(name, timeless(serde_json::to_value(&status)));
         }
         Ok((whole, fitted))
     }

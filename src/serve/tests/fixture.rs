@@ -103,7 +103,7 @@ pub fn summary(raw: &str, message: &str, components: Vec<ComponentStatus>) -> Ar
         components,
         omitted: 0,
     };
-    Arc::new(Summary { identifier: identifier(raw), status, since: None })
+    Arc::new(Summary { identifier: identifier(raw), status, since: None, components: Arc::default() })
 }
 
 pub fn coverage(group: &str, plural: &str, state: WatchState) -> KindCoverage {

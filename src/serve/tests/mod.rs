@@ -79,6 +79,8 @@ async fn each_watch_is_told_with_what_was_counted_and_what_is_left_out() {
     let forbidden = coverage("a.example", "things", WatchState::Forbidden("no".into()));
     let counted = server.metrics.watch(&forbidden.kind);
     counted.error(WatchErrorCode::Status(403));
+    counted.read();
+    counted.whole(true);
     let gear = coverage("b.example", "gears", WatchState::Synced);
     let gears = server.metrics.watch(&gear.kind);
     gears.events(7);
@@ -103,7 +105,7 @@ async fn each_watch_is_told_with_what_was_counted_and_what_is_left_out() {
         told["watches"][0],
         json!({"group": "a.example", "version": "v1", "kind": "thing", "resource": "things",
                "state": "forbidden", "message": "no", "since": "2026-01-02T03:04:05Z", "read": "whole",
-               "components": 3, "events": 0, "relists": 0, "drift": 0, "errors": {"403": 1}})
+               "components": 3, "events": 0, "reads": 1, "relists": 0, "drift": 0, "errors": {"403": 1}})
     );
     let gears = &told["watches"][1];
     assert_eq!(

@@ -71,7 +71,7 @@ fn a_labelled_object_below_goes_first() {
 /// What is shown of the add-on, where anything changed.
 fn shown(index: &mut Index) -> Option<AddonStatus> {
     index.flush(at(20)).into_iter().find_map(|change| match change {
-        Change::Show(summary) => Some(summary.status),
+        Change::Show(summary) => Some(summary.whole()),
         Change::Empty(_) => None,
     })
 }
@@ -91,10 +91,10 @@ fn the_ill_are_told_and_their_causes_shown_until_they_are_well() {
     assert_eq!(told(&mut index), [("web".to_owned(), true)], "the pod is part of it");
     index.flush(at(20));
 
-    index.explain(&"web".into(), explanation(1, true));
-    index.explain(&"nobody".into(), explanation(2, true));
+    index.explain("web", explanation(1, true));
+    index.explain("nobody", explanation(2, true));
     assert!(shown(&mut index).is_some());
-    index.explain(&"web".into(), explanation(1, true));
+    index.explain("web", explanation(1, true));
     assert_eq!(shown(&mut index), None, "that is no news");
     assert!(told(&mut index).is_empty());
 
@@ -102,10 +102,10 @@ fn the_ill_are_told_and_their_causes_shown_until_they_are_well() {
     index.upsert(object("web", &["a"], Health::Degraded), at(2));
     assert_eq!(told(&mut index), [("web".to_owned(), true)]);
     assert_eq!(shown(&mut index).unwrap().components[0].cause.as_ref().unwrap().name, "p1");
-    index.explain(&"web".into(), Explanation::default());
+    index.explain("web", Explanation::default());
     assert_eq!(shown(&mut index).unwrap().components[0].cause, None);
 
-    index.explain(&"web".into(), explanation(1, true));
+    index.explain("web", explanation(1, true));
     index.upsert(object("web", &["a"], Health::Healthy), at(3));
     assert_eq!(told(&mut index), [("web".to_owned(), false)]);
     index.upsert(object("web", &["a"], Health::Progressing), at(4));
@@ -118,7 +118,7 @@ fn what_cannot_be_observed_is_not_asked_about() {
     let deployments = kind("apps", "Deployment").group_kind();
     index.upsert(object("web", &["a"], Health::Degraded), at(1));
     assert_eq!(told(&mut index), [("web".to_owned(), true)]);
-    index.explain(&"web".into(), explanation(1, true));
+    index.explain("web", explanation(1, true));
     index.set_gap(&deployments, Some("down"));
     assert_eq!(told(&mut index), [("web".to_owned(), false)]);
     assert_eq!(shown(&mut index).unwrap().reason, "NotObserved");
@@ -139,7 +139,7 @@ fn a_restart_shows_the_same_before_anybody_looks_again() {
         let mut index = Index::default();
         index.upsert(listed.clone(), at(1));
         told(&mut index);
-        index.explain(&"web".into(), explanation(1, fails));
+        index.explain("web", explanation(1, fails));
         let written = shown(&mut index).unwrap();
         let remembered = Remembered::of(&id("a"), &written.components[0]);
 

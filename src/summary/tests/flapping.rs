@@ -22,7 +22,7 @@ fn seen(changes: &[Change], index: &mut Index) -> Option<Flapping> {
 
 fn status(index: &mut Index, second: i64) -> Option<AddonStatus> {
     match index.flush(at(second)).pop()? {
-        super::Change::Show(summary) => Some(summary.status),
+        super::Change::Show(summary) => Some(summary.whole()),
         super::Change::Empty(_) => None,
     }
 }

@@ -108,7 +108,7 @@ fn addons_that_contain_each_other_are_reported_and_not_followed() {
         at(0),
     );
     let said: BTreeMap<_, _> =
-        all.iter().map(|s| (s.identifier.as_str(), s.status.components[0].message.as_str())).collect();
+        all.iter().map(|s| (s.identifier.as_str(), s.components[0].message())).collect();
     assert_eq!(said["a"], "add-ons contain each other: a > b > c > a");
     assert_eq!(said["loop"], "add-ons contain each other: loop > loop");
     assert!(all.iter().all(|s| s.status.reason == "Circular"), "{all:?}");

@@ -215,7 +215,7 @@ impl Truth {
             }
             Step::Explain(uid, cause) => {
                 let explanation = cause.map(|(n, fails)| explanation(n, fails)).unwrap_or_default();
-                index.explain(&uid.to_string().into(), explanation.clone());
+                index.explain(&uid.to_string(), explanation.clone());
                 if self.ill.contains(&uid.to_string()) {
                     self.explanations.insert(uid.to_string(), explanation);
                 }
@@ -243,15 +243,15 @@ impl Truth {
     /// Those whose cause is wanted, seen afresh.
     fn ill(&self) -> BTreeSet<String> {
         let shown = self.summarize();
-        let components = shown.values().flat_map(|summary| &summary.status.components);
+        let components = shown.values().flat_map(|summary| summary.whole().components);
         components
             .filter(|component| component.kind != "Addon" && component.rule != "coverage")
-            .map(|component| component.uid.clone())
+            .map(|component| component.uid)
             .filter(|uid| {
                 let mut known = self.objects.iter().filter(|((_, of), _)| of == uid).map(|(_, o)| o);
                 known.any(|object| {
                     let past = self.histories.get(uid).map(History::past).unwrap_or_default();
-                    let verdict = object.timeline_after(past).at(at(self.now)).clone();
+                    let verdict = past.age(object.timeline.clone()).at(at(self.now)).clone();
                     matches!(verdict.health, Health::Degraded | Health::Unknown | Health::Progressing)
                 })
             })
@@ -319,8 +319,8 @@ impl Truth {
         index.set_combinations(self.combinations.clone());
         let mut remembered: BTreeMap<Box<str>, Remembered> = BTreeMap::new();
         for (identifier, summary) in written {
-            for component in &summary.status.components {
-                let component = Remembered::of(identifier, component);
+            for component in summary.whole().components {
+                let component = Remembered::of(identifier, &component);
                 match remembered.get_mut(&component.key()) {
                     Some(known) => known.join(component),
                     None => drop(remembered.insert(component.key(), component)),

@@ -171,7 +171,7 @@ fn patience_without_a_time_is_counted_from_the_first_sight() {
     let mut index = Index::default();
     let shown = |index: &mut Index, second: i64| match index.flush(at(second)).as_slice() {
         [Change::Show(summary)] => {
-            let component = &summary.status.components[0];
+            let component = &summary.whole().components[0];
             (component.health.clone(), component.since.as_ref().map(|since| since.0.as_second()))
         }
         other => (format!("{other:?}"), None),
