@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     addons::AddonNews,
+    blackout::Blackout,
     kinds::Kinds,
     memory::Memory,
     owners::{Found, OwnerSearch},
@@ -62,6 +63,8 @@ pub(super) struct Outputs {
     pub(super) publisher: mpsc::Sender<Command>,
     pub(super) owners: OwnerSearch,
     pub(super) explainer: Explainer,
+    /// Those of the watches of all kinds.
+    pub(super) turns: Turns,
     /// Those of the watch of the `Addon` objects.
     pub(super) addon_turns: Turns,
     pub(super) pulse: Pulse,
@@ -73,6 +76,9 @@ pub(super) struct Engine {
     index: Index,
     kinds: Kinds,
     memory: Memory,
+    blackout: Blackout,
+    /// The publisher was told to hold everything back.
+    held: bool,
     grace: Duration,
     started: Instant,
     /// When it was known first what is served.
@@ -105,6 +111,8 @@ impl Engine {
             index: Index::default(),
             kinds: Kinds::default(),
             memory: Memory::default(),
+            blackout: Blackout::default(),
+            held: false,
             grace,
             started: Instant::now(),
             discovered: None,
@@ -149,10 +157,19 @@ impl Engine {
             // Not marked as seen here: its change is heard above.
             let catalogue = from.catalogue.borrow().clone();
             self.advance(catalogue.as_deref());
+            // In this order: what is shown when it begins isn't written, and what is when it ends is
+            // shown before.
+            let holds = self.look_for_recovery();
+            if holds && !self.held {
+                self.hold(true).await;
+            }
             if self.stage == Stage::Settled {
                 self.look_for_owners();
                 self.flush().await;
                 self.look_for_causes();
+            }
+            if self.held && !holds {
+                self.hold(false).await;
             }
         }
     }
@@ -164,6 +181,7 @@ impl Engine {
             now + Duration::try_from(left).unwrap_or_default() + Duration::from_millis(1)
         });
         let mut wakes = vec![now + HEARTBEAT];
+        wakes.extend(self.blackout.next(now));
         match self.stage {
             // Later on it is a report that takes it further.
             Stage::Listing => wakes.extend(self.listing_ends().filter(|end| *end > now)),
@@ -190,10 +208,12 @@ impl Engine {
             // A watch that was told to end may have had a last word on its way.
             News::State(state) if state != WatchState::Syncing && !self.kinds.follows(&name) => {}
             News::State(state) => {
+                self.blackout.note(&name, &state, Instant::now());
                 self.kinds.set(&kind, state, &mut self.index);
                 self.covered = false;
             }
             News::Left => {
+                self.blackout.leave(&name);
                 self.kinds.leave(&name, &mut self.index);
                 self.covered = false;
             }
@@ -217,6 +237,7 @@ impl Engine {
         let (seen, components) = match news {
             AddonNews::State(state) => {
                 self.covered = false;
+                self.blackout.note(&addon_kind().group_kind(), &state, Instant::now());
                 return self.memory.set_state(state);
             }
             AddonNews::Seen(seen, components) => (seen, components),
@@ -295,6 +316,29 @@ impl Engine {
     fn found(&mut self, found: &Found) {
         self.out.owners.answered(found);
         self.index.link(&found.owner.uid, found.controller.as_ref(), &found.namespace);
+    }
+
+    /// Whether the API server is out for everybody; has all ask again once it answers somebody.
+    fn look_for_recovery(&mut self) -> bool {
+        let now = Instant::now();
+        let holds = self.blackout.holds(self.kinds.count() + 1, now);
+        if self.blackout.hurries(now) {
+            self.out.turns.hurry();
+            self.out.addon_turns.hurry();
+        }
+        holds
+    }
+
+    async fn hold(&mut self, held: bool) {
+        self.held = held;
+        if held {
+            tracing::warn!(
+                "many kinds can't be watched any more: Addon objects stay as they are until that is over"
+            );
+        } else {
+            tracing::info!("Addon objects are written again");
+        }
+        self.tell(if held { Command::Hold } else { Command::Release }).await;
     }
 
     fn look_for_owners(&mut self) {

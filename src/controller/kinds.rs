@@ -129,6 +129,11 @@ impl Kinds {
         self.followed.values().all(|known| known.state == WatchState::Synced)
     }
 
+    /// How many are followed.
+    pub(super) fn count(&self) -> usize {
+        self.followed.len()
+    }
+
     pub(super) fn coverage(&self, index: &Index) -> Vec<KindCoverage> {
         self.followed
             .iter()

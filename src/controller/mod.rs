@@ -5,6 +5,7 @@
 //! are followed apart: what they change is judged anew.
 
 mod addons;
+mod blackout;
 mod engine;
 mod kinds;
 mod log;
@@ -126,6 +127,7 @@ impl Controller {
         let selection = Selection::new(options.include, options.exclude);
         let fleet =
             Fleet::new(client.clone(), selection, prefix.clone(), rules.clone(), metrics.clone(), report);
+        let turns = fleet.turns();
         let watching = fleet.marked(options.marker_label).run(discovered, stop.clone());
 
         let kind = Arc::new(addon_kind());
@@ -157,6 +159,7 @@ impl Controller {
             publisher: commands,
             owners: owner_search,
             explainer,
+            turns,
             addon_turns,
             pulse,
             readiness,

@@ -85,6 +85,7 @@ impl Bench {
             publisher,
             owners: OwnerSearch::new(client.clone(), discovered.clone(), found),
             explainer: Explainer::new(client, discovered.clone(), rules, explain),
+            turns: Turns::new(1),
             addon_turns: Turns::new(1),
             pulse: Pulse::default(),
             readiness: Readiness::waiting_for(READY_WHEN, "a test"),
@@ -156,6 +157,8 @@ impl Bench {
                     all.push(format!("{} {}", summary.identifier, summary.status.health));
                 }
                 Command::Gone(identifier) => all.push(format!("{identifier} gone")),
+                Command::Hold => all.push("hold".to_owned()),
+                Command::Release => all.push("release".to_owned()),
                 Command::Seen(_) => {}
             }
         }
@@ -389,6 +392,26 @@ async fn a_restart_counts_on_from_what_was_written() {
             assert_eq!(shown.whole().components, components, "{addons_come}");
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_follows_from_an_outage_is_shown_and_not_published() {
+    let mut bench = Bench::new();
+    bench.discover(&["gears", "cogs"]);
+    bench.list_addons(Vec::new()).await;
+    bench.list("gears", vec![object("gears", "a")]).await;
+    bench.list("cogs", Vec::new()).await;
+    assert_eq!(bench.published(LONG).await, ["a Healthy"]);
+    let down = || WatchState::Failing("down".into());
+    bench.addons.send(AddonNews::State(down())).await.unwrap();
+    bench.report("cogs", News::State(down())).await;
+    bench.report("gears", News::State(down())).await;
+    assert_eq!(bench.published(LONG * 5).await, ["hold", "a Unknown"]);
+    bench.addons.send(AddonNews::State(WatchState::Synced)).await.unwrap();
+    bench.report("gears", News::State(WatchState::Synced)).await;
+    assert_eq!(bench.published(LONG * 5 + Duration::from_secs(10)).await, ["a Healthy"]);
+    // What still fails then holds up nobody.
+    assert_eq!(bench.published(LONG * 5 + Duration::from_secs(20)).await, ["release"]);
 }
 
 /// A gear that waits, and an event about it.

@@ -29,6 +29,8 @@ pub(super) struct Ledger {
     pause: Pause,
     /// Before the first list, what isn't known to be there may well be.
     listed: bool,
+    /// Nothing may start for now.
+    held: bool,
     slots: HashMap<Arc<str>, Slot>,
     /// The names that are to be looked at, by when.
     due: BTreeSet<(Instant, Arc<str>)>,
@@ -81,6 +83,7 @@ impl Ledger {
             bucket: Bucket::new(limits.per_second, limits.burst),
             pause: Pause::default(),
             listed: false,
+            held: false,
             slots: HashMap::new(),
             due: BTreeSet::new(),
             in_flight: 0,
@@ -106,12 +109,18 @@ impl Ledger {
             Command::Seen(Seen::Listed(addons)) => self.list(addons, now),
             Command::Seen(Seen::Changed(addon)) => self.see(*addon, now),
             Command::Seen(Seen::Gone(name)) => self.vanish(&name.into(), now),
+            Command::Hold => self.held = true,
+            Command::Release => {
+                self.held = false;
+                // The API server answers: it needn't be found out.
+                self.pause.lift();
+            }
         }
     }
 
     /// What can be done next. A piece of work that is given counts as started.
     pub(super) fn next(&mut self, now: Instant) -> Next {
-        if !self.listed || self.in_flight >= self.limits.in_flight {
+        if !self.listed || self.held || self.in_flight >= self.limits.in_flight {
             return Next::Idle;
         }
         let Some((at, name)) = self.due.first().cloned() else { return Next::Idle };

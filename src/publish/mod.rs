@@ -66,6 +66,10 @@ pub enum Command {
     Gone(Identifier),
     /// What the API server holds.
     Seen(Seen),
+    /// Nothing is to be written until [`Command::Release`]: what is to be shown may be wrong soon.
+    Hold,
+    /// What was held back is to be written.
+    Release,
 }
 
 /// What a list or a watch of the `Addon` objects showed.

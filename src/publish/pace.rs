@@ -24,7 +24,7 @@ impl Default for Limits {
             per_second: 50,
             burst: 1000,
             in_flight: 8,
-            timeout: Duration::from_secs(10),
+            timeout: Duration::from_secs(30),
         }
     }
 }
@@ -94,6 +94,11 @@ impl Pause {
         let asked = asked.map(|asked| now + asked.min(Duration::from_secs(300)));
         self.until = self.until.max(asked);
         began && self.failures == 1
+    }
+
+    /// Ends the pause; that the next failure is one more in a row stays.
+    pub(super) fn lift(&mut self) {
+        self.until = None;
     }
 
     /// Notes that the API server answers. True where it didn't before.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use kube::Client;
+use kube::{Client, client::Body};
 use tokio::{
     sync::{mpsc, watch},
     task::{Id, JoinError, JoinSet},
@@ -42,6 +42,9 @@ const AFTER_TRIGGER: [Duration; 4] = [
 
 /// How long discovery documents must lack a kind before it is taken for gone.
 const CONFIRMATION: Duration = Duration::from_secs(2);
+
+/// How long the API server may take to say whether it is ready.
+const READINESS: Duration = Duration::from_secs(5);
 
 /// How long after it ended unexpectedly a follower is begun again.
 const RESTART: Duration = Duration::from_secs(5);
@@ -101,6 +104,11 @@ impl Fleet {
         Self { marker, ..self }
     }
 
+    /// The turns of its followers, to [hurry](Turns::hurry) them.
+    pub fn turns(&self) -> Turns {
+        self.turns.clone()
+    }
+
     /// Watches until `cancel`. `discovered` is told what is served, each time before it is acted upon.
     pub async fn run(mut self, discovered: watch::Sender<Option<Arc<Catalogue>>>, cancel: CancellationToken) {
         let (trigger, mut triggered) = mpsc::channel(1);
@@ -132,6 +140,10 @@ impl Fleet {
                                 tracing::info!("the API server says again which kinds it serves");
                                 self.turns.hurry();
                             }
+                            let lacks = self.catalogue.kinds.keys().any(|name| !catalogue.kinds.contains_key(name));
+                            if lacks && is_starting(&self.client).await {
+                                self.missing.clear();
+                            }
                             let catalogue = self.confirmed(catalogue);
                             if !self.missing.is_empty() {
                                 due.push(now + CONFIRMATION);
@@ -149,6 +161,8 @@ impl Fleet {
                         Some(Err(error)) => {
                             let said = error.to_string();
                             self.metrics.undiscovered(&said);
+                            // Whoever answers next may have started only then.
+                            self.missing.clear();
                             if complaint.as_ref() != Some(&said) {
                                 tracing::warn!(%error, "what was known of the API server's kinds is kept");
                                 complaint = Some(said);
@@ -187,8 +201,9 @@ impl Fleet {
         }
     }
 
-    /// Keeps the kinds that the document lacks until others have lacked them for a while: a server
-    /// that has just started serves before it knows its custom resources (kubernetes/kubernetes#104342).
+    /// Keeps the kinds that the document lacks until others have lacked them for a while, which is
+    /// counted from when the server is ready: one that has just started serves before it knows its
+    /// custom resources (kubernetes/kubernetes#104342).
     fn confirmed(&mut self, mut catalogue: Catalogue) -> Catalogue {
         let now = Instant::now();
         self.missing.retain(|name, _| !catalogue.kinds.contains_key(name));
@@ -267,5 +282,15 @@ impl Fleet {
     async fn tell(&self, kind: Arc<Kind>, news: News) {
         // Nobody hears it only while everything ends.
         let _ = self.news.send(Report { kind, news }).await;
+    }
+}
+
+/// Whether the API server says itself that it isn't ready, or says nothing. One that doesn't tell
+/// everybody counts as ready.
+async fn is_starting(client: &Client) -> bool {
+    let Ok(request) = http::Request::get("/readyz").body(Body::empty()) else { return false };
+    match tokio::time::timeout(READINESS, client.send(request)).await {
+        Ok(Ok(answer)) => answer.status().is_server_error(),
+        Ok(Err(_)) | Err(_) => true,
     }
 }

@@ -54,6 +54,9 @@ pub(super) struct Progress {
     /// Lists in a row whose version had expired when it was to be followed.
     expired: u32,
     failing_since: Option<Instant>,
+    /// Since when the server has answered with errors alone: one that was down isn't fit for use at
+    /// once.
+    refused_since: Option<Instant>,
     cause: Option<WatchErrorCode>,
     state: WatchState,
 }
@@ -67,6 +70,7 @@ impl Progress {
             refusals: 0,
             expired: 0,
             failing_since: None,
+            refused_since: None,
             cause: None,
             state: WatchState::Syncing,
         }
@@ -111,6 +115,7 @@ impl Progress {
         self.failures = 0;
         self.refusals = 0;
         self.failing_since = None;
+        self.refused_since = None;
         self.cause = None;
         self.state = WatchState::Synced;
     }
@@ -175,7 +180,14 @@ impl Progress {
     }
 
     fn fail(&mut self, error: &FeedError, now: Instant) -> Duration {
-        let since = *self.failing_since.get_or_insert(now);
+        let failing = *self.failing_since.get_or_insert(now);
+        let since = match error.code() {
+            Some(_) => *self.refused_since.get_or_insert(now),
+            None => {
+                self.refused_since = None;
+                failing
+            }
+        };
         self.note(error, now.duration_since(since));
         let wait = match error {
             // What the server asks for, a little spread; longer where it keeps asking.
@@ -324,6 +336,20 @@ mod tests {
             progress.recovered();
             assert_eq!(progress.state(), &WatchState::Synced);
         }
+    }
+
+    #[test]
+    fn a_server_that_was_down_is_given_time_to_come_up() {
+        let start = Instant::now();
+        let mut progress = synced();
+        progress.failed(&cut(), NEVER_OPEN, start);
+        let up = start + Duration::from_secs(50);
+        for (error, after) in [(status(403), 0), (status(429), 4), (cut(), 5), (status(503), 9)] {
+            progress.failed(&error, NEVER_OPEN, up + Duration::from_secs(after));
+            assert_eq!(progress.state(), &WatchState::Synced, "{error} after {after} s");
+        }
+        progress.failed(&status(503), NEVER_OPEN, up + Duration::from_secs(9) + PATIENCE);
+        assert_eq!(progress.state(), &WatchState::Failing(status(503).to_string()));
     }
 
     #[test]

@@ -45,7 +45,7 @@ async fn start_beside(name: &'static str, group: &str, service: &str, port: u16)
     let mut stage = Stage::with_cast(name).await;
     stage.agrees(LONG).await;
     let recorder = stage.record();
-    serve_by(stage.cluster, group, service, port).await;
+    serve_by(&stage.cluster, group, service, port).await;
     stage.others_are_on_time().await;
     drop(recorder);
     let started = Instant::now();
@@ -54,7 +54,7 @@ async fn start_beside(name: &'static str, group: &str, service: &str, port: u16)
     let recorder = stage.record();
     stage.shows("well", LONG, |status| status["health"] == "Healthy").await;
     stage.others_are_on_time().await;
-    remove(stage.cluster, group).await;
+    remove(&stage.cluster, group).await;
     stage.agrees(LONG).await;
     recorder.finish().await.is_undisturbed(name);
     assert!(ready < Duration::from_secs(10), "ready after {ready:?}");

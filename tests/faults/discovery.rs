@@ -20,7 +20,7 @@ async fn fails(name: &'static str, group: &str, fault: Fault) {
     let recorder = stage.record();
     let broken = stage.proxy.inject(discovery(), fault);
     // That it comes has discovery be read.
-    serve(stage.cluster, group, "Cluster", "Comet").await;
+    serve(&stage.cluster, group, "Cluster", "Comet").await;
     let comet = format!(
         "{{apiVersion: {group}/v1, kind: Comet, metadata: {{name: one, labels: {{addons.x-k8s.io/{name}-comet: ''}}}}}}"
     );

@@ -57,6 +57,7 @@ impl Recorder {
             let started = Instant::now();
             let addons = Api::<Addon>::all(client);
             while !stopped.is_cancelled() {
+                let looked = Instant::now();
                 if let Ok(Ok(served)) = timeout(PATIENCE, served(controller)).await {
                     note(&mut history.served, served, started);
                 }
@@ -69,7 +70,8 @@ impl Recorder {
                     let stored = stored.filter(|addon| addon["status"].is_object());
                     note(&mut history.stored, stored.collect(), started);
                 }
-                sleep(LOOK).await;
+                // Large add-ons take their time to be read, which the rest needs as well.
+                sleep(LOOK.max(looked.elapsed())).await;
             }
             history
         });
@@ -106,6 +108,14 @@ impl History {
                 "{identifier} was something else than {allowed:?}: {moments:#?}"
             );
         }
+        self
+    }
+
+    /// Nothing of this health was ever written of the add-on.
+    pub fn never_wrote(&self, identifier: &str, health: &str) -> &Self {
+        let [_, stored] = self.of(identifier);
+        let wrote = |moment: &Moment| moment.health.as_deref() == Some(health);
+        assert!(!stored.iter().any(wrote), "{identifier} was written as {health}: {stored:#?}");
         self
     }
 

@@ -10,6 +10,7 @@ mod churn;
 mod discovery;
 mod history;
 mod kinds;
+mod lane;
 mod leak;
 mod lists;
 mod oracle;

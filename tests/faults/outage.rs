@@ -60,7 +60,11 @@ async fn f01_the_api_server_is_down_for_five_minutes() {
     // Of some 75 watches each tries every 30 s in the end.
     let asked = stage.proxy.count(&When::any()) - before;
     assert!(asked < 75 * 30, "{asked} requests");
-    recorder.finish().await.is_honest("f01-five");
+    let history = recorder.finish().await;
+    history.is_honest("f01-five");
+    for what in ["well", "ill", "other"] {
+        history.never_wrote(&stage.id(what), "Unknown");
+    }
 }
 
 #[tokio::test]
@@ -75,7 +79,8 @@ async fn f01_the_api_server_is_killed_ten_times() {
     }
     stage.shows("ten", LONG, |status| status["ready"] == "10/10").await;
     stage.agrees(LONG).await;
-    recorder.finish().await.is_undisturbed("f01-ten");
+    // A server that is up for a moment again and again may be missed by a watch for a minute.
+    recorder.finish().await.is_honest("f01-ten");
 }
 
 #[tokio::test]

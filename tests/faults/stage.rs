@@ -5,21 +5,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use addons_testbed::{Cluster, Fault, Injected, Proxy, User, When, eventually};
+use addons_testbed::{Fault, Injected, Proxy, User, When, eventually};
 use kube::{
     Api, Client,
     api::{DeleteParams, ListParams, Patch, PatchParams},
     core::{ApiResource, DynamicObject, GroupVersionKind},
 };
 use serde_json::{Value, json};
-use tokio::{
-    sync::{Mutex, MutexGuard},
-    time::sleep,
-};
+use tokio::time::sleep;
 
 use crate::{
     history::Recorder,
-    support::{LONG, Running, at_root, established, serve},
+    lane::Lane,
+    support::{LONG, Running},
 };
 
 /// How soon a change must be seen whose kind has no part in a fault.
@@ -31,21 +29,19 @@ const BETWEEN: Duration = Duration::from_millis(700);
 /// The requests for widgets: `When::under(WIDGETS)`.
 pub const WIDGETS: &str = "/apis/widgets.faults.example/";
 
-const GROUPS: [(&str, &str); 2] =
+/// The group and the kind of [`Kind::Widget`] and [`Kind::Gadget`].
+pub const GROUPS: [(&str, &str); 2] =
     [("widgets.faults.example", "Widget"), ("gadgets.faults.example", "Gadget")];
 
-/// Controllers that write the same `Addon` objects would undo each other's work.
-static TURN: Mutex<()> = Mutex::const_new(());
-
-/// The shared cluster, with the one controller that runs on it now.
+/// A cluster, with the one controller that runs on it now.
 pub struct Stage {
     controller: Option<Running>,
     pub proxy: Proxy,
-    pub cluster: &'static Cluster,
     pub client: Client,
     user: User,
     name: &'static str,
-    _turn: MutexGuard<'static, ()>,
+    // Last: others may have it when all else is gone.
+    pub cluster: Lane,
 }
 
 impl Stage {
@@ -64,24 +60,16 @@ impl Stage {
     }
 
     pub async fn without_controller(name: &'static str) -> Self {
-        let turn = TURN.lock().await;
-        let cluster = Cluster::shared().await;
-        // A test that failed may have left it down.
-        cluster.ready().await.expect("the API server is up");
-        cluster.kubectl(&["apply", "-k", &at_root("crds")]).await.expect("the CRDs");
-        established(cluster, "addons.addons.x-k8s.io").await;
-        for (group, kind) in GROUPS {
-            serve(cluster, group, "Cluster", kind).await;
-        }
+        let cluster = Lane::take().await;
         let client = cluster.client().await.expect("a client");
         for kind in [Kind::Widget, Kind::Gadget, Kind::ConfigMap] {
             let all = kind.api(&client);
             let labelled = ListParams::default().labels("faults=made");
             all.delete_collection(&DeleteParams::default(), &labelled).await.expect("a clean cluster");
         }
-        let proxy = Proxy::start(cluster).await.expect("a proxy");
+        let proxy = Proxy::start(&cluster).await.expect("a proxy");
         let user = proxy.user(cluster.admin()).expect("a kubeconfig");
-        Self { controller: None, proxy, cluster, client, user, name, _turn: turn }
+        Self { controller: None, proxy, client, user, name, cluster }
     }
 
     /// Who the controller is from its next start on.

@@ -153,7 +153,7 @@ async fn f24_the_definition_is_an_older_one() {
     let path = "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties";
     older.pointer_mut(path).and_then(|fields| fields.as_object_mut()).expect("fields").remove("ready");
     stage.cluster.apply(&older.to_string()).await.expect("a CRD");
-    established(stage.cluster, "addons.addons.x-k8s.io").await;
+    established(&stage.cluster, "addons.addons.x-k8s.io").await;
     let before = stage.proxy.count(&writes());
     stage.put(Kind::Widget, "well", "well", Some(false)).await;
     stage.shows("well", LONG, |status| status["health"] == "Degraded").await;

@@ -346,6 +346,27 @@ fn an_api_server_that_is_busy_is_left_alone_as_long_as_it_asks() {
 }
 
 #[test]
+fn what_is_held_is_written_once_as_it_is_in_the_end() {
+    let mut bench = Bench::new();
+    bench.show("dns", "Healthy");
+    let work = bench.started().expect("a write");
+    bench.show("web", "Healthy");
+    bench.told(Command::Hold);
+    bench.finish(&work, Err(Failure::Busy { why: "cut".into(), asked: None }));
+    bench.show("dns", "Unknown");
+    bench.show("web", "Unknown");
+    bench.now += SECOND * 100;
+    assert!(bench.next().is_none());
+    bench.show("web", "Healthy");
+    bench.show("dns", "Degraded");
+    bench.told(Command::Release);
+    let written: Vec<String> = std::iter::from_fn(|| bench.started())
+        .map(|work| format!("{} {}", work.name, written(&work).health))
+        .collect();
+    assert_eq!(written, ["dns Degraded", "web Healthy"]);
+}
+
+#[test]
 fn another_failure_holds_back_only_its_own() {
     let mut bench = Bench::new();
     bench.show("a", "Healthy");

@@ -4,7 +4,6 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::{
     cluster::{Cluster, START, is_ready},
-    etcd,
     programs::Program,
     supervise::Process,
     wait::until,
@@ -92,10 +91,6 @@ impl Cluster {
         let answer = self.etcd("/v3/maintenance/alarm", &alarm).await?;
         ensure!(answer["error"].is_null(), "{answer}");
         Ok(())
-    }
-
-    async fn etcd(&self, path: &str, body: &str) -> Result<serde_json::Value> {
-        etcd::ask(&self.folder().join(etcd::SOCKET), path, body).await
     }
 
     fn control<T>(&self, program: Program, act: impl FnOnce(&mut Process) -> Result<T>) -> Result<T> {

@@ -38,6 +38,7 @@
 //! nobody answers at, so webhooks and aggregated API servers in the cluster are unavailable.
 
 mod access;
+mod bulk;
 mod cluster;
 mod compile;
 mod control;
