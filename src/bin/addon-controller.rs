@@ -4,8 +4,13 @@ use std::{io, process::ExitCode};
 
 use addons::controller::{Controller, Options, init_log};
 use clap::Parser;
+use mimalloc::MiMalloc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+/// The system's allocator doesn't give back what a first list has taken, see `docs/performance.md`.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 #[tokio::main]
 async fn main() -> ExitCode {

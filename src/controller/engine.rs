@@ -16,7 +16,7 @@ use super::{
     addons::AddonNews,
     blackout::Blackout,
     kinds::Kinds,
-    memory::Memory,
+    memory::{self, Memory},
     owners::{Found, OwnerSearch},
 };
 use crate::{
@@ -159,7 +159,7 @@ impl Engine {
             self.advance(catalogue.as_deref());
             // In this order: what is shown when it begins isn't written, and what is when it ends is
             // shown before.
-            let holds = self.look_for_recovery();
+            let holds = self.look_for_recovery() && self.stage == Stage::Settled;
             if holds && !self.held {
                 self.hold(true).await;
             }
@@ -249,9 +249,9 @@ impl Engine {
         match &seen {
             Seen::Listed(addons) => {
                 let is_first = !self.memory.is_known();
-                let remembered = self.memory.listed(addons);
+                self.memory.listed(addons);
                 if is_first {
-                    remembered.into_iter().for_each(|component| self.remember(component));
+                    memory::remembered(addons).for_each(|component| self.remember(component));
                     self.settle_at = Some(Instant::now());
                     self.recall().await;
                     if self.stage == Stage::Settled {

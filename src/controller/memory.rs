@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::{
-    api::{Addon, AddonCondition, AddonStatus, Identifier, object_name},
+    api::{Addon, AddonCondition, AddonStatus, ComponentStatus, Identifier, object_name},
     model::Timestamp,
     publish::{MANAGED_BY, MANAGER},
-    summary::{Remembered as Component, WatchState},
+    summary::{ObjectKey, Remembered as Component, WatchState, object_key},
 };
 
 /// What the `Addon` objects say, by name.
@@ -77,29 +77,13 @@ impl Memory {
         self.listed
     }
 
-    /// Takes in all of them; gives the components that they remember.
-    pub(super) fn listed(&mut self, addons: &[Addon]) -> Vec<Component> {
+    /// Takes in all of them.
+    pub(super) fn listed(&mut self, addons: &[Addon]) {
         let there: HashSet<&str> = addons.iter().filter_map(|addon| addon.metadata.name.as_deref()).collect();
         self.addons.retain(|name, _| there.contains(name.as_str()));
         self.be(WatchState::Synced);
         self.listed = true;
-        let mut remembered: HashMap<Box<str>, Component> = HashMap::new();
-        for addon in addons {
-            self.changed(addon);
-            let Some(identifier) = Identifier::new(&addon.spec.identifier) else { continue };
-            if !is_ours(addon) {
-                continue;
-            }
-            for component in addon.status.iter().flat_map(|status| &status.components) {
-                let component = Component::of(&identifier, component);
-                let key = component.key();
-                match remembered.get_mut(&key) {
-                    Some(known) => known.join(component),
-                    None => drop(remembered.insert(key, component)),
-                }
-            }
-        }
-        remembered.into_values().collect()
+        addons.iter().for_each(|addon| self.changed(addon));
     }
 
     pub(super) fn changed(&mut self, addon: &Addon) {
@@ -165,6 +149,45 @@ impl Memory {
 /// A status of these conditions and nothing else.
 fn only(conditions: Vec<AddonCondition>) -> Box<AddonStatus> {
     Box::new(AddonStatus { conditions, ..AddonStatus::default() })
+}
+
+/// The components that `addons` remember, each once: what several say of an object is put together. One
+/// comes after the other, as all of them in full take much more room than what is kept.
+pub(super) fn remembered(addons: &[Addon]) -> impl Iterator<Item = Component> {
+    let mut seen = HashSet::new();
+    let shared: HashSet<Box<str>> = told(addons)
+        .map(|(_, component)| key(component))
+        .filter(|key| !seen.insert(ObjectKey::of(key)))
+        .collect();
+    let mut joined: HashMap<Box<str>, Component> = HashMap::new();
+    if !shared.is_empty() {
+        for (identifier, component) in told(addons).filter(|(_, component)| shared.contains(&key(component)))
+        {
+            let component = Component::of(&identifier, component);
+            match joined.get_mut(&component.key()) {
+                Some(known) => known.join(component),
+                None => drop(joined.insert(component.key(), component)),
+            }
+        }
+    }
+    let alone =
+        told(addons).filter(move |(_, component)| shared.is_empty() || !shared.contains(&key(component)));
+    alone.map(|(identifier, component)| Component::of(&identifier, component)).chain(joined.into_values())
+}
+
+/// What `Addon` objects of ours tell of their components.
+fn told(addons: &[Addon]) -> impl Iterator<Item = (Identifier, &ComponentStatus)> {
+    let ours = addons.iter().filter(|addon| is_ours(addon));
+    let named =
+        ours.filter_map(|addon| Some((Identifier::new(&addon.spec.identifier)?, addon.status.as_ref()?)));
+    named.flat_map(|(identifier, status)| {
+        status.components.iter().map(move |component| (identifier.clone(), component))
+    })
+}
+
+fn key(component: &ComponentStatus) -> Box<str> {
+    let object = component.reference();
+    object_key(&object.kind, &object.namespace, &object.name, &object.uid)
 }
 
 /// Nothing is to be concluded from what somebody else wrote.

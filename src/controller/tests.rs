@@ -404,6 +404,8 @@ async fn what_follows_from_an_outage_is_shown_and_not_published() {
     assert_eq!(bench.published(LONG).await, ["a Healthy"]);
     let down = || WatchState::Failing("down".into());
     bench.addons.send(AddonNews::State(down())).await.unwrap();
+    // That is heard before anything else is.
+    assert!(bench.published(LONG + Duration::from_secs(1)).await.is_empty());
     bench.report("cogs", News::State(down())).await;
     bench.report("gears", News::State(down())).await;
     assert_eq!(bench.published(LONG * 5).await, ["hold", "a Unknown"]);

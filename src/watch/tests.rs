@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod audit;
+mod faults;
 mod relisting;
 mod transport;
 
@@ -39,6 +40,10 @@ enum Answer {
     Closed(Vec<String>),
     /// A status and a body.
     Whole(u16, String),
+    /// A refusal that asks to wait for so many seconds.
+    Later(u16, u64),
+    /// Not even a beginning.
+    Never,
 }
 
 /// A server that gives these answers in turn, and is silent after them.
@@ -51,13 +56,15 @@ struct Server {
 type Answered = Response<UnsyncBoxBody<Bytes, std::io::Error>>;
 
 impl Server {
-    fn answer(&self, request: &Request<Body>) -> Answered {
+    /// `None` where nothing is answered.
+    fn answer(&self, request: &Request<Body>) -> Option<Answered> {
         let accept =
             request.headers().get(http::header::ACCEPT).map_or("", |accept| accept.to_str().unwrap());
         let query = request.uri().query().unwrap_or_default().to_owned();
         self.asked.lock().unwrap().push((query, accept.contains("as=PartialObjectMetadata")));
         let mut late = (Duration::ZERO, Vec::new());
         let mut beats = 0;
+        let mut retry_after = None;
         let (status, lines, is_open) = match self.answers.lock().unwrap().pop_front() {
             Some(Answer::Open(lines)) => (200, lines, true),
             Some(Answer::Slow(lines, after, others)) => {
@@ -70,6 +77,11 @@ impl Server {
             }
             Some(Answer::Closed(lines)) => (200, lines, false),
             Some(Answer::Whole(status, body)) => (status, vec![body], false),
+            Some(Answer::Later(status, seconds)) => {
+                retry_after = Some(seconds);
+                (status, vec!["{}".to_owned()], false)
+            }
+            Some(Answer::Never) => return None,
             None => (200, Vec::new(), true),
         };
         let (after, late) = late;
@@ -84,7 +96,11 @@ impl Server {
             .map(|line| Ok(hyper::body::Frame::data(Bytes::from(format!("{line}\n")))));
         let silence = stream::iter(is_open.then_some(())).then(|()| std::future::pending());
         let body = StreamBody::new(frames.chain(silence)).boxed_unsync();
-        Response::builder().status(status).body(body).unwrap()
+        let mut response = Response::builder().status(status);
+        if let Some(seconds) = retry_after {
+            response = response.header(http::header::RETRY_AFTER, seconds);
+        }
+        Some(response.body(body).unwrap())
     }
 }
 
@@ -104,7 +120,12 @@ fn start_with(answers: Vec<Answer>, with: impl Fn(Feed) -> Feed) -> Bench {
     let serving = Arc::clone(&server);
     let service = tower::service_fn(move |request: Request<Body>| {
         let answer = serving.answer(&request);
-        async move { Ok::<_, Infallible>(answer) }
+        async move {
+            match answer {
+                Some(answer) => Ok::<_, Infallible>(answer),
+                None => std::future::pending().await,
+            }
+        }
     });
     let kind = Arc::new(Kind {
         group: "lab.example".into(),

@@ -1,0 +1,152 @@
+//! What an API server, or what is between it and us, is known to do wrong: each as it was reported for
+//! other controllers.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Answer, QUIET, error, event, list_end, page, start};
+
+/// Longer than anything here waits for.
+const ALL: Duration = Duration::from_secs(300);
+
+fn one() -> Answer {
+    Answer::Open(vec![event("ADDED", "a", 1, true), list_end(5)])
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_is_dead_is_left_within_two_minutes() {
+    let began = Instant::now();
+    let mut bench = start(vec![one(), Answer::Open(vec![event("ADDED", "b", 6, true)])]);
+    assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "]);
+    assert_eq!(bench.reported(ALL / 3).await, ["changed b"]);
+    assert!(began.elapsed() - ALL / 3 < Duration::from_secs(120));
+    assert!(bench.queries()[1].ends_with("resourceVersion=5"), "nothing is listed anew");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_without_any_answer_is_made_again() {
+    let mut bench = start(vec![Answer::Never, page(&["a"], "")]);
+    let reported = bench.reported(ALL / 3).await;
+    assert_eq!(reported[0], "failing the API server did not answer within 30 s");
+    assert_eq!(reported[1..3], ["listed a", "synced "]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_nobody_answers_any_more_is_said_within_two_minutes() {
+    let began = Instant::now();
+    let mut bench = start(vec![one(), Answer::Never, Answer::Never]);
+    assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "]);
+    let told = tokio::time::timeout(ALL, bench.news.recv()).await.expect("it is said").expect("news");
+    assert!(matches!(told.news, crate::watch::News::State(state) if state.as_str() == "failing"));
+    assert!(began.elapsed() < Duration::from_secs(120), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_streaming_list_that_never_says_that_it_is_whole_is_asked_for_in_pages() {
+    let mut bench = start(vec![Answer::Open(vec![event("ADDED", "a", 1, true)]), page(&["a", "b"], "")]);
+    let reported = bench.reported(ALL / 3).await;
+    assert!(reported.ends_with(&["listed a,b".into(), "synced ".into()]), "{reported:?}");
+    assert_eq!(bench.asked()[..3], ["stream", "page", "watch"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_has_expired_begins_the_list_anew() {
+    let answers = vec![
+        Answer::Whole(422, "{}".into()),
+        page(&["a", "gone"], "next"),
+        Answer::Whole(410, r#"{"message":"the token has expired"}"#.into()),
+        page(&["a"], "next"),
+        page(&["b"], ""),
+    ];
+    let mut bench = start(answers);
+    let reported = bench.reported(Duration::from_secs(20)).await;
+    assert!(reported.ends_with(&["listed a,b".into(), "synced ".into()]), "{reported:?}");
+    assert!(bench.queries()[3].contains("continue="), "{:?}", bench.queries());
+    assert_eq!(bench.asked(), ["stream", "page", "page", "page", "page", "watch"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_that_has_expired_is_listed_anew_in_both_forms() {
+    let too_large = r#"{"message":"Too large resource version: 9, current: 2"}"#;
+    for expired in [
+        Answer::Whole(410, "{}".into()),
+        Answer::Closed(vec![error(410, "too old resource version")]),
+        Answer::Whole(504, too_large.into()),
+    ] {
+        let first = Answer::Closed(vec![event("ADDED", "a", 1, true), list_end(5)]);
+        let again = Answer::Open(vec![event("ADDED", "b", 7, true), list_end(8)]);
+        let mut bench = start(vec![first, expired, again]);
+        assert_eq!(bench.reported(Duration::from_secs(5)).await, ["listed a", "synced ", "listed b"]);
+        assert_eq!(bench.asked(), ["stream", "watch", "stream"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_asks_to_wait_is_not_asked_before() {
+    for code in [429, 503] {
+        let began = Instant::now();
+        let mut bench = start(vec![Answer::Later(code, 20), one()]);
+        let reported = bench.reported(Duration::from_secs(30)).await;
+        assert!(reported.ends_with(&["listed a".into(), "synced ".into()]), "{reported:?}");
+        let waited = began.elapsed() - Duration::from_secs(30);
+        assert!(waited >= Duration::from_secs(20) && waited < Duration::from_secs(25), "{waited:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_that_end_at_once_are_no_busy_loop() {
+    let mut answers = vec![Answer::Closed(vec![list_end(5)])];
+    answers.extend((0..1000).map(|_| Answer::Closed(Vec::new())));
+    let mut bench = start(answers);
+    bench.reported(ALL).await;
+    let asked = bench.asked().len();
+    assert!(asked < 30, "{asked} requests in {ALL:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_that_fail_are_asked_for_less_and_less_often() {
+    for body in ["{}", "<html>502 Bad Gateway</html>", ""] {
+        let mut bench = start((0..1000).map(|_| Answer::Whole(502, body.into())).collect());
+        bench.reported(ALL).await;
+        let asked = bench.asked().len();
+        assert!((8..30).contains(&asked), "{asked} requests in {ALL:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_object_that_makes_no_sense_keeps_back_no_other() {
+    let odd = r#"{"type":"ADDED","object":{"metadata":{"name":["x"],"labels":"addons.x-k8s.io/a"}}}"#;
+    let nameless =
+        r#"{"type":"ADDED","object":{"kind":"Gear","metadata":{"labels":{"addons.x-k8s.io/a":""}}}}"#;
+    let deep = format!(
+        r#"{{"type":"ADDED","object":{{"metadata":{{"name":"deep","labels":{{"addons.x-k8s.io/a":""}}}},"spec":{}{}}}}}"#,
+        "[".repeat(100),
+        "]".repeat(100)
+    );
+    let lines = vec![nameless.into(), deep, event("ADDED", "b", 3, true), list_end(5)];
+    let mut bench = start(vec![Answer::Open(lines)]);
+    assert_eq!(bench.reported(QUIET).await, ["listed b,deep", "synced "]);
+
+    // What isn't even named breaks the watch; the list in pages passes over it.
+    let listed = r#"{"kind":"GearList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":["x"]}},
+        {"metadata":{"name":"b","uid":"b","labels":{"addons.x-k8s.io/a":""}}}]}"#;
+    let mut bench = start(vec![
+        Answer::Whole(422, "{}".into()),
+        Answer::Whole(200, listed.into()),
+        Answer::Open(vec![odd.into()]),
+        Answer::Open(vec![event("ADDED", "c", 10, true)]),
+    ]);
+    assert_eq!(bench.reported(Duration::from_secs(5)).await, ["listed b", "synced ", "changed c"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_busy_does_not_starve_a_new_list() {
+    // Rules change while events keep coming.
+    let mut lines = vec![event("ADDED", "a", 1, true), list_end(5)];
+    lines.extend((0..60).map(|n| event("MODIFIED", "a", 10 + n, true)));
+    let mut bench = start(vec![Answer::Open(lines), one()]);
+    assert_eq!(bench.reported(QUIET).await.len(), 62);
+    bench.rules.replace(crate::health::Rules::with([]), |_| true);
+    assert_eq!(bench.reported(QUIET).await, ["listed a"]);
+}
