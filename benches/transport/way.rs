@@ -11,7 +11,7 @@ use std::{
 };
 
 use addons_testbed::Cluster;
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use http::{HeaderValue, Request, Response, header};
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
@@ -92,11 +92,9 @@ impl Way {
     }
 
     fn rewrite(self, request: &mut Request<Body>) -> Result<()> {
-        if self.encoding != Encoding::MetadataJson {
-            return Ok(());
-        }
-        let accept = request.headers().get(header::ACCEPT).context("no Accept")?.to_str()?;
-        if let Some((_, json)) = accept.split_once("v1,") {
+        let accept = request.headers().get(header::ACCEPT).map(HeaderValue::to_str).transpose()?;
+        let json = accept.and_then(|accept| accept.split_once("v1,"));
+        if let Some((_, json)) = json.filter(|_| self.encoding == Encoding::MetadataJson) {
             let json = HeaderValue::from_str(json)?;
             request.headers_mut().insert(header::ACCEPT, json);
         }
