@@ -1,20 +1,16 @@
 //! Ways to ask for a kind. The controller's own client asks for what it thinks best; here the request
 //! is changed on its way.
 
-use std::{
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    task::{Context, Poll, ready},
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
 use addons_testbed::Cluster;
 use anyhow::{Result, ensure};
 use http::{HeaderValue, Request, Response, header};
 use http_body_util::BodyExt;
-use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
+use hyper::body::{Body as HttpBody, Bytes};
 use kube::{Client, client::Body};
 
 /// How a kind is asked for.
@@ -40,6 +36,15 @@ pub(crate) struct Received(Arc<AtomicU64>);
 impl Received {
     pub(crate) fn so_far(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// The same body, counted as it comes.
+    fn count(self, body: Body) -> impl HttpBody<Data = Bytes, Error = kube::Error> + Send + 'static {
+        body.map_frame(move |frame| {
+            let bytes = frame.data_ref().map_or(0, Bytes::len);
+            self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+            frame
+        })
     }
 }
 
@@ -80,12 +85,11 @@ impl Way {
             let (inner, counter) = (inner.clone(), counter.clone());
             async move {
                 if self.in_pages && request.uri().query().is_some_and(|q| q.contains("sendInitialEvents")) {
-                    let unknown = Response::builder().status(422).body(Counted::none(counter));
-                    return Ok::<_, tower::BoxError>(unknown?);
+                    let unknown = Response::builder().status(422).body(Body::from(b"{}".to_vec()))?;
+                    return Ok::<_, tower::BoxError>(unknown.map(|body| counter.count(body)));
                 }
                 self.rewrite(&mut request)?;
-                let response = inner.send(request).await?;
-                Ok(response.map(|body| Counted { body, counter }))
+                Ok(inner.send(request).await?.map(|body| counter.count(body)))
             }
         });
         Ok((Client::new(service, "default"), received))
@@ -150,37 +154,4 @@ fn continued(body: &[u8]) -> Option<String> {
     let at = memchr::memmem::find(&body[..body.len().min(2048)], b"eyJ2Ijo")?;
     let is_token = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'-' | b'_' | b'=');
     Some(body[at..].iter().take_while(is_token).map(|byte| char::from(*byte)).collect())
-}
-
-struct Counted {
-    body: Body,
-    counter: Received,
-}
-
-impl Counted {
-    fn none(counter: Received) -> Self {
-        Self { body: Body::from(b"{}".to_vec()), counter }
-    }
-}
-
-impl HttpBody for Counted {
-    type Data = Bytes;
-    type Error = kube::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, kube::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        if let Some(Ok(frame)) = &frame
-            && let Some(data) = frame.data_ref()
-        {
-            self.counter.0.fetch_add(data.len() as u64, Ordering::Relaxed);
-        }
-        Poll::Ready(frame)
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }
