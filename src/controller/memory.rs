@@ -6,7 +6,7 @@ use crate::{
     api::{Addon, AddonCondition, AddonStatus, ComponentStatus, Identifier, object_name},
     model::Timestamp,
     publish::{MANAGED_BY, MANAGER},
-    summary::{ObjectKey, Remembered as Component, WatchState, object_key},
+    summary::{ObjectKey, Remembered as Component, WatchState},
 };
 
 /// What the `Addon` objects say, by name.
@@ -155,19 +155,18 @@ fn only(conditions: Vec<AddonCondition>) -> Box<AddonStatus> {
 /// comes after the other, as all of them in full take much more room than what is kept.
 pub(super) fn remembered(addons: &[Addon]) -> impl Iterator<Item = Component> {
     let mut seen = HashSet::new();
-    let shared: HashSet<Box<str>> = told(addons)
-        .map(|(_, component)| key(component))
-        .filter(|key| !seen.insert(ObjectKey::of(key)))
-        .collect();
-    let mut joined: HashMap<Box<str>, Component> = HashMap::new();
-    if !shared.is_empty() {
-        for (identifier, component) in told(addons).filter(|(_, component)| shared.contains(&key(component)))
-        {
-            let component = Component::of(&identifier, component);
-            match joined.get_mut(&component.key()) {
-                Some(known) => known.join(component),
-                None => drop(joined.insert(component.key(), component)),
-            }
+    let shared: HashSet<ObjectKey> =
+        told(addons).map(|(_, component)| key(component)).filter(|key| !seen.insert(*key)).collect();
+    let mut joined: HashMap<ObjectKey, Component> = HashMap::new();
+    for (identifier, component) in told(addons).filter(|_| !shared.is_empty()) {
+        let key = key(component);
+        if !shared.contains(&key) {
+            continue;
+        }
+        let component = Component::of(&identifier, component);
+        match joined.get_mut(&key) {
+            Some(known) => known.join(component),
+            None => drop(joined.insert(key, component)),
         }
     }
     let alone =
@@ -185,9 +184,9 @@ fn told(addons: &[Addon]) -> impl Iterator<Item = (Identifier, &ComponentStatus)
     })
 }
 
-fn key(component: &ComponentStatus) -> Box<str> {
+fn key(component: &ComponentStatus) -> ObjectKey {
     let object = component.reference();
-    object_key(&object.kind, &object.namespace, &object.name, &object.uid)
+    ObjectKey::naming(&object.kind, &object.namespace, &object.name, &object.uid)
 }
 
 /// Nothing is to be concluded from what somebody else wrote.

@@ -1,5 +1,8 @@
 use sha2::{Digest, Sha256};
 
+use super::object_key;
+use crate::model::Kind;
+
 /// Where the hyphens of a UUID stand.
 const HYPHENS: [usize; 4] = [8, 13, 18, 23];
 
@@ -12,6 +15,11 @@ impl ObjectKey {
     /// The key of the object with this [`object_key`](super::object_key).
     pub fn of(text: &str) -> Self {
         uuid(text.as_bytes()).map_or_else(|| Self::digest(text), Self)
+    }
+
+    /// The key of the object that these name.
+    pub fn naming(kind: &Kind, namespace: &str, name: &str, uid: &str) -> Self {
+        if uid.is_empty() { Self::of(&object_key(kind, namespace, name, "")) } else { Self::of(uid) }
     }
 
     fn digest(text: &str) -> Self {

@@ -18,11 +18,7 @@ use crate::{
 
 /// The key of an object.
 pub(super) fn key(object: &ObjectRef) -> ObjectKey {
-    if object.uid.is_empty() {
-        ObjectKey::of(&object_key(&object.kind, &object.namespace, &object.name, ""))
-    } else {
-        ObjectKey::of(&object.uid)
-    }
+    ObjectKey::naming(&object.kind, &object.namespace, &object.name, &object.uid)
 }
 
 /// What names an object among all: its `uid`, or group, kind, namespace and name where a file gave none.

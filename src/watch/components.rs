@@ -93,10 +93,7 @@ impl ComponentReader {
     }
 
     fn key(&self, seen: &Seen<'_>) -> ObjectKey {
-        match &*seen.head.uid {
-            "" => ObjectKey::of(&self.name(seen)),
-            uid => ObjectKey::of(uid),
-        }
+        ObjectKey::naming(&self.kind, &seen.head.namespace, &seen.head.name, &seen.head.uid)
     }
 
     fn version(&self, seen: &Seen<'_>) -> Version {

@@ -48,4 +48,3 @@ pub use owners::controller_of;
 pub use reader::{Compared, Head, Known, Reader, Seen};
 pub use snapshot::{addon_kind, snapshot};
 pub use unmarked::{Unmarked, unmarked};
-pub use wire::Detail;

@@ -15,7 +15,7 @@ pub(super) enum Encoding {
 
 /// How much of objects is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
+pub(super) enum Detail {
     /// Their metadata alone.
     Metadata,
     /// All of them.
