@@ -128,6 +128,23 @@ fn what_cannot_be_observed_is_not_asked_about() {
 }
 
 #[test]
+fn a_cause_is_forgotten_of_what_became_well_while_nobody_could_see_it() {
+    let mut index = Index::default();
+    let deployments = kind("apps", "Deployment").group_kind();
+    index.upsert(object("web", &["a"], Health::Degraded), at(1));
+    told(&mut index);
+    index.explain("web", explanation(1, true));
+    index.set_gap(&deployments, Some("down"));
+    told(&mut index);
+    index.upsert(object("web", &["a"], Health::Healthy), at(2));
+    assert!(told(&mut index).is_empty(), "it was told already that it isn't ill as far as can be seen");
+    index.set_gap(&deployments, None);
+    assert!(told(&mut index).is_empty());
+    index.upsert(object("web", &["a"], Health::Progressing), at(3));
+    assert_eq!(shown(&mut index).unwrap().components[0].cause, None);
+}
+
+#[test]
 fn a_restart_shows_the_same_before_anybody_looks_again() {
     let listed = object("web", &["a"], Health::Progressing);
     let deployments = listed.group_kind();

@@ -225,19 +225,20 @@ impl Truth {
         self.forget_unused_links();
     }
 
-    /// Hears who is ill: what isn't any more is explained no more.
+    /// Hears who is ill: what isn't any more is explained no more, once it can be seen.
     fn hear(&mut self, index: &mut Index) {
         for (key, illness) in index.take_illnesses(at(self.now)) {
             if illness.is_some() {
                 self.ill.insert(key.to_string());
             } else {
                 assert!(self.ill.remove(&*key), "{key} was never ill");
-                let gap = |kind: usize| self.gaps.contains_key(&group_kind(kind));
-                if !self.objects.keys().any(|(kind, known)| *known == *key && gap(*kind)) {
-                    self.explanations.remove(&*key);
-                }
             }
         }
+        let unseen = |uid: &String| {
+            let mut of_kinds = self.objects.keys().filter(|(_, known)| known == uid);
+            of_kinds.any(|(kind, _)| self.gaps.contains_key(&group_kind(*kind)))
+        };
+        self.explanations.retain(|uid, _| self.ill.contains(uid) || unseen(uid));
     }
 
     /// Those whose cause is wanted, seen afresh.
