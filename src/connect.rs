@@ -20,6 +20,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a connection may be silent before the system asks whether the other side is there.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
+/// How much of an answer a connection reads ahead, at most. Each keeps what it once took, and every watch has a
+/// connection.
+const READ_AHEAD: usize = 64 << 10;
+
 /// Why there is no connection. Each is one line and holds its cause.
 #[derive(Debug, Error)]
 pub enum ConnectError {
@@ -101,7 +105,11 @@ fn stack(config: Config) -> kube::Result<Client> {
         .option_layer(config.auth_layer()?)
         .layer(config.extra_headers_layer()?)
         .map_err(BoxError::from)
-        .service(hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build(connector));
+        .service(
+            hyper_util::client::legacy::Client::builder(TokioExecutor::new())
+                .http1_max_buf_size(READ_AHEAD)
+                .build(connector),
+        );
     Ok(Client::new(service, config.default_namespace))
 }
 

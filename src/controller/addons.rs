@@ -5,31 +5,127 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde_json::Value;
 
 use crate::{
-    api::{Addon, LabelPrefix},
+    api::{Addon, AddonCondition, ComponentStatus, LabelPrefix},
     health::SharedRules,
-    publish::Seen as Published,
-    summary::WatchState,
-    watch::{ComponentReader, News, Reader, Report, Seen, addon_kind},
+    publish::{self, Held},
+    summary::{ObjectKey, WatchState},
+    watch::{ComponentReader, News, Reader, Report, Seen as Object, addon_kind},
 };
 
 /// What happened to the `Addon` objects.
 #[derive(Debug)]
 pub(super) enum AddonNews {
     /// To what the API server holds, and to those among them that are components.
-    Seen(Option<Published>, Option<News>),
+    Seen(Option<Seen>, Option<News>),
     /// To the watch.
     State(WatchState),
 }
 
+/// What a list or a watch of the `Addon` objects showed.
+#[derive(Debug)]
+pub(super) enum Seen {
+    /// All that there are.
+    Listed(Vec<Written>),
+    /// One as it is now.
+    Changed(Box<Written>),
+    /// The one of this name isn't there any more.
+    Gone(String),
+}
+
+/// An `Addon` as somebody wrote it: all of them are held at once when they were listed, and so as little as
+/// there is use for.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// What tells whether to write it.
+    pub(super) held: Held,
+    pub(super) conditions: Vec<AddonCondition>,
+    /// How many components it has where it doesn't name them all.
+    pub(super) partial: Option<i32>,
+    /// What it tells of its components, where that is wanted.
+    pub(super) components: Told,
+}
+
+/// What an `Addon` tells of its components, as it came.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    json: Box<[u8]>,
+    keys: Box<[ObjectKey]>,
+}
+
 pub(super) struct AddonReader {
     components: ComponentReader,
-    staged: BTreeMap<String, Addon>,
+    staged: BTreeMap<String, Written>,
+    /// What they tell of their components is wanted once.
+    was_listed: bool,
+}
+
+impl Written {
+    /// What is kept of an `Addon`; `None` for one without a name.
+    pub(super) fn of(addon: &Addon) -> Option<Self> {
+        let held = Held::of(addon)?;
+        let status = addon.status.as_ref();
+        // Nothing is to be concluded from what somebody else wrote.
+        let components = status.filter(|_| held.is_ours()).map(|status| Told::of(&status.components));
+        Some(Self {
+            conditions: status.map(|status| status.conditions.clone()).unwrap_or_default(),
+            partial: status.filter(|status| status.omitted > 0).map(|status| status.counts.total),
+            components: components.unwrap_or_default(),
+            held,
+        })
+    }
+}
+
+impl Told {
+    fn of(components: &[ComponentStatus]) -> Self {
+        let key = |component: &ComponentStatus| {
+            let object = component.reference();
+            ObjectKey::naming(&object.kind, &object.namespace, &object.name, &object.uid)
+        };
+        // Our own type can always be written.
+        let json = serde_json::to_vec(components).unwrap_or_default().into();
+        Self { json, keys: components.iter().map(key).collect() }
+    }
+
+    /// The key of each.
+    pub(super) fn keys(&self) -> &[ObjectKey] {
+        &self.keys
+    }
+
+    /// Each, in the same order.
+    pub(super) fn read(&self) -> Vec<ComponentStatus> {
+        serde_json::from_slice(&self.json).unwrap_or_default()
+    }
+}
+
+impl From<Seen> for publish::Seen {
+    fn from(seen: Seen) -> Self {
+        match seen {
+            Seen::Listed(all) => Self::Listed(all.into_iter().map(|written| written.held).collect()),
+            Seen::Changed(written) => Self::Changed(Box::new(written.held)),
+            Seen::Gone(name) => Self::Gone(name),
+        }
+    }
 }
 
 impl AddonReader {
     pub(super) fn new(prefix: LabelPrefix, rules: SharedRules) -> Self {
         let components = ComponentReader::new(Arc::new(addon_kind()), prefix, rules);
-        Self { components, staged: BTreeMap::new() }
+        Self { components, staged: BTreeMap::new(), was_listed: false }
+    }
+}
+
+impl AddonReader {
+    fn read(&self, seen: &Object<'_>) -> Option<Written> {
+        let addon = seen.decode::<Value>().ok().and_then(Addon::read);
+        let written = addon.as_ref().and_then(Written::of);
+        if written.is_none() {
+            let name = crate::model::text::name(&seen.head.name);
+            tracing::warn!(%name, "an Addon can't be read");
+        }
+        written.map(|written| match self.was_listed {
+            true => Written { components: Told::default(), ..written },
+            false => written,
+        })
     }
 }
 
@@ -41,32 +137,30 @@ impl Reader for AddonReader {
         self.components.begin();
     }
 
-    fn listed(&mut self, seen: &Seen<'_>) {
-        if let Some(addon) = read(seen) {
-            self.staged.insert(seen.head.name.to_string(), addon);
+    fn listed(&mut self, seen: &Object<'_>) -> bool {
+        let written = self.read(seen);
+        let is_read = written.is_some();
+        if let Some(written) = written {
+            self.staged.insert(seen.head.name.to_string(), written);
         }
-        self.components.listed(seen);
-    }
-
-    fn unlisted(&mut self, seen: &Seen<'_>) {
-        self.staged.remove(&*seen.head.name);
-        self.components.unlisted(seen);
+        self.components.listed(seen) || is_read
     }
 
     fn complete(&mut self) -> Option<AddonNews> {
-        let listed = Published::Listed(std::mem::take(&mut self.staged).into_values().collect());
+        self.was_listed = true;
+        let listed = Seen::Listed(std::mem::take(&mut self.staged).into_values().collect());
         Some(AddonNews::Seen(Some(listed), news(self.components.complete())))
     }
 
-    fn changed(&mut self, seen: &Seen<'_>) -> Option<AddonNews> {
+    fn changed(&mut self, seen: &Object<'_>) -> Option<AddonNews> {
         let components = news(self.components.changed(seen));
-        let seen = read(seen).map(|addon| Published::Changed(Box::new(addon)));
+        let seen = self.read(seen).map(|written| Seen::Changed(Box::new(written)));
         (seen.is_some() || components.is_some()).then_some(AddonNews::Seen(seen, components))
     }
 
-    fn deleted(&mut self, seen: &Seen<'_>) -> Option<AddonNews> {
+    fn deleted(&mut self, seen: &Object<'_>) -> Option<AddonNews> {
         let components = news(self.components.deleted(seen));
-        Some(AddonNews::Seen(Some(Published::Gone(seen.head.name.to_string())), components))
+        Some(AddonNews::Seen(Some(Seen::Gone(seen.head.name.to_string())), components))
     }
 
     fn state(&mut self, state: &WatchState) -> Option<AddonNews> {
@@ -76,13 +170,4 @@ impl Reader for AddonReader {
 
 fn news(report: Option<Report>) -> Option<News> {
     report.map(|report| report.news)
-}
-
-fn read(seen: &Seen<'_>) -> Option<Addon> {
-    let addon = seen.decode::<Value>().ok().and_then(Addon::read);
-    if addon.is_none() {
-        let name = crate::model::text::name(&seen.head.name);
-        tracing::warn!(%name, "an Addon can't be read");
-    }
-    addon
 }

@@ -13,18 +13,18 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    addons::AddonNews,
+    addons::{AddonNews, Seen, Written},
     blackout::Blackout,
     kinds::Kinds,
     memory::{self, Memory},
     owners::{Found, OwnerSearch},
 };
 use crate::{
-    api::{Addon, AddonStatus, Identifier},
+    api::{AddonStatus, Identifier},
     discover::Catalogue,
     explain::{Explained, Explainer},
     model::Timestamp,
-    publish::{self, Command, Seen},
+    publish::{self, Command},
     serve::{Pulse, Readiness},
     summary::{Board, Change, Combination, Illness, Index, KindCoverage, Remembered, Summary, WatchState},
     watch::{News, Report, Turns, addon_kind},
@@ -264,7 +264,7 @@ impl Engine {
             Seen::Gone(name) => self.memory.gone(name),
         }
         let orphans = self.orphans(&seen);
-        self.tell(Command::Seen(seen)).await;
+        self.tell(Command::Seen(seen.into())).await;
         if self.stage == Stage::Settled {
             self.vanish(orphans);
         }
@@ -297,12 +297,12 @@ impl Engine {
 
     /// The add-ons among what was seen that have no component.
     fn orphans(&self, seen: &Seen) -> Vec<Identifier> {
-        let addons: Vec<&Addon> = match seen {
+        let addons: Vec<&Written> = match seen {
             Seen::Listed(addons) => addons.iter().collect(),
             Seen::Changed(addon) => vec![addon],
             Seen::Gone(_) => Vec::new(),
         };
-        let identifiers = addons.into_iter().filter_map(|addon| Identifier::new(&addon.spec.identifier));
+        let identifiers = addons.into_iter().filter_map(|addon| addon.held.identifier());
         identifiers.filter(|identifier| !self.index.contains(identifier)).collect()
     }
 

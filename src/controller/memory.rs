@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::addons::Written;
 use crate::{
-    api::{Addon, AddonCondition, AddonStatus, ComponentStatus, Identifier, object_name},
+    api::{AddonCondition, AddonStatus, Identifier, object_name},
     model::Timestamp,
-    publish::{MANAGED_BY, MANAGER},
     summary::{ObjectKey, Remembered as Component, WatchState},
 };
 
@@ -78,29 +78,25 @@ impl Memory {
     }
 
     /// Takes in all of them.
-    pub(super) fn listed(&mut self, addons: &[Addon]) {
-        let there: HashSet<&str> = addons.iter().filter_map(|addon| addon.metadata.name.as_deref()).collect();
+    pub(super) fn listed(&mut self, addons: &[Written]) {
+        let there: HashSet<&str> = addons.iter().map(|addon| addon.held.name()).collect();
         self.addons.retain(|name, _| there.contains(name.as_str()));
         self.be(WatchState::Synced);
         self.listed = true;
         addons.iter().for_each(|addon| self.changed(addon));
     }
 
-    pub(super) fn changed(&mut self, addon: &Addon) {
-        let (Some(name), Some(identifier)) = (&addon.metadata.name, Identifier::new(&addon.spec.identifier))
-        else {
-            return;
-        };
-        let status = addon.status.as_ref();
+    pub(super) fn changed(&mut self, addon: &Written) {
+        let Some(identifier) = addon.held.identifier() else { return };
+        let name = addon.held.name();
         let known = self.addons.get(name).filter(|known| known.identifier == identifier);
         let is_shown = known.is_some_and(|known| known.status.is_none());
-        let conditions = || status.map(|status| status.conditions.clone()).unwrap_or_default();
         let remembered = Remembered {
             identifier,
-            partial: status.filter(|status| status.omitted > 0).map(|status| status.counts.total),
-            status: (!is_shown).then(|| only(conditions())),
+            partial: addon.partial,
+            status: (!is_shown).then(|| only(addon.conditions.clone())),
         };
-        self.addons.insert(name.clone(), remembered);
+        self.addons.insert(name.to_owned(), remembered);
     }
 
     pub(super) fn gone(&mut self, name: &str) {
@@ -153,43 +149,33 @@ fn only(conditions: Vec<AddonCondition>) -> Box<AddonStatus> {
 
 /// The components that `addons` remember, each once: what several say of an object is put together. One
 /// comes after the other, as all of them in full take much more room than what is kept.
-pub(super) fn remembered(addons: &[Addon]) -> impl Iterator<Item = Component> {
+pub(super) fn remembered(addons: &[Written]) -> impl Iterator<Item = Component> {
     let mut seen = HashSet::new();
-    let shared: HashSet<ObjectKey> =
-        told(addons).map(|(_, component)| key(component)).filter(|key| !seen.insert(*key)).collect();
+    let keys = addons.iter().flat_map(|addon| addon.components.keys());
+    let shared: HashSet<ObjectKey> = keys.filter(|key| !seen.insert(**key)).copied().collect();
     let mut joined: HashMap<ObjectKey, Component> = HashMap::new();
-    for (identifier, component) in told(addons).filter(|_| !shared.is_empty()) {
-        let key = key(component);
-        if !shared.contains(&key) {
-            continue;
-        }
-        let component = Component::of(&identifier, component);
+    for (key, component) in told(addons, |key| shared.contains(key)) {
         match joined.get_mut(&key) {
             Some(known) => known.join(component),
             None => drop(joined.insert(key, component)),
         }
     }
-    let alone =
-        told(addons).filter(move |(_, component)| shared.is_empty() || !shared.contains(&key(component)));
-    alone.map(|(identifier, component)| Component::of(&identifier, component)).chain(joined.into_values())
+    let alone = told(addons, move |key| !shared.contains(key)).map(|(_, component)| component);
+    alone.chain(joined.into_values())
 }
 
-/// What `Addon` objects of ours tell of their components.
-fn told(addons: &[Addon]) -> impl Iterator<Item = (Identifier, &ComponentStatus)> {
-    let ours = addons.iter().filter(|addon| is_ours(addon));
-    let named =
-        ours.filter_map(|addon| Some((Identifier::new(&addon.spec.identifier)?, addon.status.as_ref()?)));
-    named.flat_map(|(identifier, status)| {
-        status.components.iter().map(move |component| (identifier.clone(), component))
+/// What `addons` tell of the components with these keys.
+fn told(
+    addons: &[Written],
+    wanted: impl Fn(&ObjectKey) -> bool,
+) -> impl Iterator<Item = (ObjectKey, Component)> {
+    addons.iter().flat_map(move |addon| {
+        let keys = addon.components.keys();
+        let identifier = addon.held.identifier().filter(|_| keys.iter().any(&wanted));
+        let components = identifier.iter().flat_map(|_| addon.components.read()).collect::<Vec<_>>();
+        let each = keys.iter().zip(components).filter(|(key, _)| wanted(key));
+        let told =
+            |(key, component): (&ObjectKey, _)| Some((*key, Component::of(identifier.as_ref()?, &component)));
+        each.filter_map(told).collect::<Vec<_>>()
     })
-}
-
-fn key(component: &ComponentStatus) -> ObjectKey {
-    let object = component.reference();
-    ObjectKey::naming(&object.kind, &object.namespace, &object.name, &object.uid)
-}
-
-/// Nothing is to be concluded from what somebody else wrote.
-fn is_ours(addon: &Addon) -> bool {
-    addon.metadata.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY)).is_some_and(|by| by == MANAGER)
 }

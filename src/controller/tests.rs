@@ -18,7 +18,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    addons::AddonNews,
+    addons::{AddonNews, Seen, Written},
     engine::{Engine, Inputs, Outputs, READY_WHEN},
     owners::OwnerSearch,
 };
@@ -28,7 +28,7 @@ use crate::{
     explain::Explainer,
     health::{Rules, SharedRules},
     model::{Health, Kind, ObjectRef, SignedDuration, StatusReporting, Timestamp, Verdict},
-    publish::{Command, MANAGED_BY, MANAGER, Seen},
+    publish::{Command, MANAGED_BY, MANAGER},
     serve::{Pulse, Readiness},
     summary::{Board, Combination, Membership, Observation, Summary, WatchState},
     watch::{News, Report, Turns},
@@ -132,7 +132,10 @@ impl Bench {
     }
 
     async fn list_addons(&self, addons: Vec<Addon>) {
-        let news = AddonNews::Seen(Some(Seen::Listed(addons)), Some(News::Listed(Vec::new())));
+        let news = AddonNews::Seen(
+            Some(Seen::Listed(addons.iter().filter_map(Written::of).collect())),
+            Some(News::Listed(Vec::new())),
+        );
         self.addons.send(news).await.expect("the engine listens");
         self.addons.send(AddonNews::State(WatchState::Synced)).await.expect("the engine listens");
     }

@@ -11,7 +11,7 @@ use tracing::{debug, info, warn};
 use super::{
     Command, Limits, Seen,
     decide::{Action, Answer, Entry, Form, Tried, Wish, decide},
-    live::{Digest, Live},
+    live::{Digest, Held, Live},
     pace::{Bucket, Pause, backoff, refused_again},
     request::{Failure, Task, Work},
 };
@@ -233,8 +233,8 @@ impl Ledger {
         }
     }
 
-    fn list(&mut self, addons: Vec<Addon>, now: Instant) {
-        let there: HashSet<&str> = addons.iter().filter_map(|addon| addon.metadata.name.as_deref()).collect();
+    fn list(&mut self, addons: Vec<Held>, now: Instant) {
+        let there: HashSet<&str> = addons.iter().map(|held| &*held.name).collect();
         let missing = self.slots.keys().filter(|name| !there.contains(&***name)).cloned();
         for name in missing.collect::<Vec<_>>() {
             self.vanish(&name, now);
@@ -245,8 +245,8 @@ impl Ledger {
         self.listed = true;
     }
 
-    fn see(&mut self, addon: Addon, now: Instant) {
-        let Some((name, live)) = Live::of(addon) else { return };
+    fn see(&mut self, addon: Held, now: Instant) {
+        let Held { name, live } = addon;
         let name = name.into();
         let slot = self.slot(&name);
         let changed = match &slot.entry.live {
@@ -281,7 +281,7 @@ impl Slot {
         if !matches!(flight.sent, Some((_, Form::Headline))) {
             self.refusal = None;
         }
-        let live = addon.and_then(Live::of).map(|(_, live)| live);
+        let live = addon.filter(|addon| addon.metadata.name.is_some()).map(|addon| Live::of(&addon));
         if let Some(((wanted, form), live)) = flight.sent.zip(live.as_ref()) {
             self.entry.tried = Some(Tried { wanted, form, answer: Answer::Taken(live.status) });
         }

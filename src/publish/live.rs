@@ -17,7 +17,36 @@ impl Digest {
     }
 }
 
-/// What is kept of an `Addon` as the API server holds it.
+/// An `Addon` as the API server holds it: as much of it as tells whether to write it.
+#[derive(Clone, Debug)]
+pub struct Held {
+    pub(super) name: String,
+    pub(super) live: Live,
+}
+
+impl Held {
+    /// What is kept of `addon`; `None` for one without a name.
+    pub fn of(addon: &Addon) -> Option<Self> {
+        Some(Self { name: addon.metadata.name.clone()?, live: Live::of(addon) })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it carries the label that says that we made it.
+    pub fn is_ours(&self) -> bool {
+        self.live.managed
+    }
+
+    /// Which add-on it says that it sums up; `None` where that is no identifier.
+    pub fn identifier(&self) -> Option<Identifier> {
+        Identifier::new(&self.live.identifier)
+    }
+}
+
+/// What is kept of an `Addon`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Live {
     pub uid: String,
@@ -38,29 +67,25 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// The name of `addon` and what is kept of it; `None` for one without a name.
-    pub(super) fn of(addon: Addon) -> Option<(String, Self)> {
-        let name = addon.metadata.name?;
-        let managed = addon
-            .metadata
-            .labels
-            .is_some_and(|labels| labels.get(MANAGED_BY).is_some_and(|by| by == MANAGER));
-        let identifier = addon.spec.identifier;
-        let named = Identifier::new(&identifier).is_some_and(|identifier| object_name(&identifier) == name);
-        let live = Self {
-            uid: addon.metadata.uid.unwrap_or_default(),
-            version: addon.metadata.resource_version.and_then(|version| version.parse().ok()),
-            status: Digest::of(addon.status.as_ref()),
+    pub(super) fn of(addon: &Addon) -> Self {
+        let Addon { metadata, spec, status } = addon;
+        let labels = metadata.labels.as_ref();
+        let managed = labels.and_then(|labels| labels.get(MANAGED_BY)).is_some_and(|by| by == MANAGER);
+        let own_name = Identifier::new(&spec.identifier).map(|identifier| object_name(&identifier));
+        let version = metadata.resource_version.as_ref();
+        Self {
+            uid: metadata.uid.clone().unwrap_or_default(),
+            version: version.and_then(|version| version.parse().ok()),
+            status: Digest::of(status.as_ref()),
             managed,
-            identifier,
-            named,
-            created: addon.metadata.creation_timestamp.map_or(Timestamp::UNIX_EPOCH, |time| time.0),
-            deleting: addon.metadata.deletion_timestamp.is_some(),
-            before: addon.status.filter(|_| !managed).map(|status| {
-                Box::new(AddonStatus { conditions: status.conditions, ..AddonStatus::default() })
+            identifier: spec.identifier.clone(),
+            named: own_name.is_some_and(|own| Some(&own) == metadata.name.as_ref()),
+            created: metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0),
+            deleting: metadata.deletion_timestamp.is_some(),
+            before: status.as_ref().filter(|_| !managed).map(|status| {
+                Box::new(AddonStatus { conditions: status.conditions.clone(), ..AddonStatus::default() })
             }),
-        };
-        Some((name, live))
+        }
     }
 
     /// Whether nothing differs but the version.

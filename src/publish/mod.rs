@@ -36,15 +36,13 @@ mod settle;
 
 use std::sync::Arc;
 
+pub use live::Held;
 pub use pace::Limits;
 pub use rules::{RuleStatuses, RuleWish};
 pub use run::Publisher;
 pub use settle::settle;
 
-use crate::{
-    api::{Addon, Identifier},
-    summary::Summary,
-};
+use crate::{api::Identifier, summary::Summary};
 
 /// The field manager of all writes, and the value of [`MANAGED_BY`].
 pub const MANAGER: &str = "addon-controller";
@@ -76,9 +74,9 @@ pub enum Command {
 #[derive(Clone, Debug)]
 pub enum Seen {
     /// All that there are.
-    Listed(Vec<Addon>),
+    Listed(Vec<Held>),
     /// One as it is now.
-    Changed(Box<Addon>),
+    Changed(Box<Held>),
     /// The one of this name isn't there any more.
     Gone(String),
 }

@@ -37,10 +37,9 @@ pub(super) async fn drift<R: Reader>(
     let mut otherwise = 0;
     let mut token = String::new();
     loop {
-        let page = feed.exact(version, &token).await?;
-        let listed = page.parse()?;
-        for seen in listed.seen() {
-            match reader.compare(&seen) {
+        let mut items = feed.exact(version, &token).await?;
+        while let Some(item) = items.next().await? {
+            match reader.compare(&item.seen()) {
                 Compared::Alien => {}
                 Compared::Same => confirmed += 1,
                 Compared::Changed => {
@@ -50,10 +49,10 @@ pub(super) async fn drift<R: Reader>(
                 Compared::New => otherwise += 1,
             }
         }
-        if listed.token.is_empty() {
+        token = items.end()?.token;
+        if token.is_empty() {
             let lost = known.0.saturating_sub(confirmed);
             return Ok(otherwise + lost);
         }
-        token = listed.token;
     }
 }

@@ -117,19 +117,10 @@ impl Reader for ComponentReader {
         self.staged.clear();
     }
 
-    fn listed(&mut self, seen: &Seen<'_>) {
-        match self.observe(seen) {
-            Some(observation) => {
-                self.staged.insert(self.key(seen), (self.version(seen), observation));
-            }
-            None => self.unlisted(seen),
-        }
-    }
-
-    fn unlisted(&mut self, seen: &Seen<'_>) {
-        if !self.staged.is_empty() {
-            self.staged.remove(&self.key(seen));
-        }
+    fn listed(&mut self, seen: &Seen<'_>) -> bool {
+        let Some(observation) = self.observe(seen) else { return false };
+        self.staged.insert(self.key(seen), (self.version(seen), observation));
+        true
     }
 
     fn complete(&mut self) -> Option<Report> {

@@ -12,7 +12,8 @@ use thiserror::Error;
 use super::{
     Seen,
     frames::Frames,
-    wire::{Detail, Encoding, Page},
+    items::Items,
+    wire::{Detail, Encoding},
 };
 use crate::{
     metrics::{WatchErrorCode, WatchMetrics},
@@ -23,14 +24,15 @@ use crate::{
 /// watches yet makes it read the whole kind from its store.
 const HEADERS_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a page may take to arrive.
-const PAGE_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a list or a page of one may take to arrive, once it has begun. The API server takes no more time
+/// for one either.
+const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Objects of a page.
-const PAGE: usize = 500;
+pub(super) const PAGE: usize = 500;
 
-/// The largest page that is read.
-const MAX_PAGE: usize = 512 << 20;
+/// The limit of a list of all objects.
+pub(super) const ALL: usize = 0;
 
 /// The largest error message that is read.
 const MAX_ERROR: usize = 64 << 10;
@@ -107,7 +109,7 @@ pub struct Feed {
     /// Whether `detail` may change with what is seen.
     is_chosen: bool,
     headers_timeout: Duration,
-    page_timeout: Duration,
+    list_timeout: Duration,
     pub(super) metrics: Arc<WatchMetrics>,
 }
 
@@ -119,7 +121,7 @@ impl Feed {
     pub fn new(client: Client, kind: Arc<Kind>, metrics: Arc<WatchMetrics>) -> Self {
         let root = if kind.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", kind.group) };
         let path = format!("{root}/{}/{}", kind.version, kind.plural);
-        let (headers_timeout, page_timeout) = (HEADERS_TIMEOUT, PAGE_TIMEOUT);
+        let (headers_timeout, list_timeout) = (HEADERS_TIMEOUT, LIST_TIMEOUT);
         let detail = if kind.is_read_by_metadata() { Detail::Metadata } else { Detail::Whole };
         metrics.whole(detail == Detail::Whole);
         let selector = String::new();
@@ -131,7 +133,7 @@ impl Feed {
             detail,
             is_chosen: false,
             headers_timeout,
-            page_timeout,
+            list_timeout,
             metrics,
         }
     }
@@ -170,8 +172,14 @@ impl Feed {
         self
     }
 
-    /// Changes how much of objects is asked for from now on.
-    pub(super) fn show(&mut self, detail: Detail) {
+    /// Asks for whole objects from now on or for metadata, where that may be chosen.
+    pub(super) fn choose(&mut self, whole: bool) {
+        if self.is_chosen {
+            self.show(if whole { Detail::Whole } else { Detail::Metadata });
+        }
+    }
+
+    fn show(&mut self, detail: Detail) {
         self.detail = detail;
         self.metrics.whole(detail == Detail::Whole);
     }
@@ -179,7 +187,7 @@ impl Feed {
     /// The same feed, where an answer may take as long as `patience` to begin and to arrive.
     #[must_use]
     pub fn patient(self, patience: Duration) -> Self {
-        Self { headers_timeout: patience, page_timeout: patience, ..self }
+        Self { headers_timeout: patience, list_timeout: patience, ..self }
     }
 
     /// The same feed, of the objects alone that the API server selects by `labels`. Look-ups by a name
@@ -194,17 +202,7 @@ impl Feed {
         &self.kind
     }
 
-    /// Opens a watch that begins with a list (a streaming list, KEP-3157). The server ends it after
-    /// `seconds`.
-    pub(super) async fn stream(&self, seconds: u64) -> Result<Frames, FeedError> {
-        let query = format!(
-            "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds={seconds}{}",
-            self.selector
-        );
-        self.frames(&query).await
-    }
-
-    /// Opens a watch of what happens after `resource_version`.
+    /// Opens a watch of what happens after `resource_version`. The server ends it after `seconds`.
     pub(super) async fn watch(&self, resource_version: &str, seconds: u64) -> Result<Frames, FeedError> {
         let query = format!(
             "watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={}{}",
@@ -214,14 +212,15 @@ impl Feed {
         self.frames(&query).await
     }
 
-    /// Reads the next page of a list; `token` is empty for the first.
-    pub(super) async fn page(&self, token: &str) -> Result<Page, FeedError> {
-        self.read(&format!("limit={PAGE}&continue={}{}", escape(token), self.selector)).await
+    /// Lists the objects, at most `limit` of them, or [`ALL`]; `token` is empty for the first, and asks for the
+    /// next ones otherwise.
+    pub(super) async fn list(&self, limit: usize, token: &str) -> Result<Items, FeedError> {
+        self.read(&format!("limit={limit}&continue={}{}", escape(token), self.selector)).await
     }
 
-    /// Reads the next page of the metadata of all objects as they were at `resource_version`; `token`
+    /// Lists the next page of the metadata of all objects as they were at `resource_version`; `token`
     /// is empty for the first.
-    pub(super) async fn exact(&self, resource_version: &str, token: &str) -> Result<Page, FeedError> {
+    pub(super) async fn exact(&self, resource_version: &str, token: &str) -> Result<Items, FeedError> {
         let from = if token.is_empty() {
             format!("resourceVersion={}&resourceVersionMatch=Exact", escape(resource_version))
         } else {
@@ -230,15 +229,15 @@ impl Feed {
         self.read_as(&format!("limit={PAGE}&{from}{}", self.selector), Detail::Metadata).await
     }
 
-    /// Reads one object by its name; the list is empty where there is none. Listing needs no right to
+    /// Lists one object by its name; the list is empty where there is none. Listing needs no right to
     /// `get`.
-    pub(super) async fn named(&self, name: &str) -> Result<Page, FeedError> {
+    pub(super) async fn named(&self, name: &str) -> Result<Items, FeedError> {
         self.read(&by_name(name)).await
     }
 
-    /// Reads one object whole, by its name, as it was at `resource_version` or later; the list is empty
+    /// Lists one object whole, by its name, as it was at `resource_version` or later; the list is empty
     /// where there is none.
-    pub(super) async fn whole(&self, name: &str, resource_version: &str) -> Result<Page, FeedError> {
+    pub(super) async fn whole(&self, name: &str, resource_version: &str) -> Result<Items, FeedError> {
         let from = format!("resourceVersion={}&resourceVersionMatch=NotOlderThan", escape(resource_version));
         self.read_as(&format!("{}&{from}", by_name(name)), Detail::Whole).await
     }
@@ -261,10 +260,12 @@ impl Feed {
                 query.push_str(&format!("&{name}={}", escape(selector)));
             }
         }
-        let page = self.read(&query).await?;
-        let listed = page.parse()?;
-        let objects = listed.seen().filter_map(|seen| read(&seen)).collect();
-        Ok((objects, !listed.token.is_empty()))
+        let mut items = self.read(&query).await?;
+        let mut objects = Vec::new();
+        while let Some(item) = items.next().await? {
+            objects.extend(read(&item.seen()));
+        }
+        Ok((objects, !items.end()?.token.is_empty()))
     }
 
     /// The same feed for one namespace; for all where it has no name.
@@ -280,18 +281,14 @@ impl Feed {
         feed
     }
 
-    async fn read(&self, query: &str) -> Result<Page, FeedError> {
+    async fn read(&self, query: &str) -> Result<Items, FeedError> {
         self.read_as(query, self.detail).await
     }
 
-    async fn read_as(&self, query: &str, detail: Detail) -> Result<Page, FeedError> {
+    async fn read_as(&self, query: &str, detail: Detail) -> Result<Items, FeedError> {
         let response = self.get(query, detail.accept(true)).await?;
         let encoding = Encoding::of(response.headers());
-        let body = collect(response, MAX_PAGE);
-        let body = tokio::time::timeout(self.page_timeout, body)
-            .await
-            .map_err(|_| FeedError::Timeout(self.page_timeout))??;
-        Ok(Page { body, encoding })
+        Ok(Items::new(response.into_body(), encoding, self.list_timeout))
     }
 
     async fn frames(&self, query: &str) -> Result<Frames, FeedError> {
@@ -326,8 +323,9 @@ async fn refusal(response: Response<Body>) -> FeedError {
         .get(header::RETRY_AFTER)
         .and_then(|value| value.to_str().ok()?.parse().ok())
         .map(Duration::from_secs);
-    let body = match tokio::time::timeout(HEADERS_TIMEOUT, collect(response, MAX_ERROR)).await {
-        Ok(Ok(body)) => body,
+    let body = Limited::new(response.into_body(), MAX_ERROR).collect();
+    let body = match tokio::time::timeout(HEADERS_TIMEOUT, body).await {
+        Ok(Ok(body)) => body.to_bytes(),
         _ => Bytes::new(),
     };
     let said = serde_json::from_slice::<Status>(&body).map(|status| status.message).unwrap_or_default();
@@ -337,17 +335,6 @@ async fn refusal(response: Response<Body>) -> FeedError {
 
 fn reason(status: StatusCode) -> String {
     status.canonical_reason().unwrap_or("the API server refused").to_owned()
-}
-
-async fn collect(response: Response<Body>, limit: usize) -> Result<Bytes, FeedError> {
-    let collected = Limited::new(response.into_body(), limit).collect().await;
-    collected.map(http_body_util::Collected::to_bytes).map_err(|error| {
-        if error.is::<http_body_util::LengthLimitError>() {
-            FeedError::TooLarge
-        } else {
-            FeedError::transport(&*error)
-        }
-    })
 }
 
 fn by_name(name: &str) -> String {

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// How many kinds are listed at the same time: the API server gives one client a bounded share.
-const FIRST_LISTS: usize = 16;
+const FIRST_LISTS: usize = 8;
 
 /// How often what is served is read without a sign of change.
 const REFRESH: Duration = Duration::from_secs(120);

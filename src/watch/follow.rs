@@ -10,13 +10,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Feed, FeedError, Reader, audit,
+    feed::{ALL, PAGE},
     frames::Frames,
-    listing::{Listing, Name, read_pages},
+    listing::{Name, list},
     live_rules::{Asked, LiveRules},
     progress::{Phase, Progress, SHORT_WATCH},
     reader::Known,
     transport::Share,
-    wire::{Change, Detail, Event, Frame},
+    wire::{Change, Event, Frame},
 };
 use crate::{model::Kind, summary::WatchState};
 
@@ -24,10 +25,7 @@ use crate::{model::Kind, summary::WatchState};
 /// request may take, that a kind isn't seen any more is known within two minutes.
 const IDLE: Duration = Duration::from_secs(85);
 
-/// How long a list may stall. A server that doesn't know streaming lists never says that one is whole.
-const LIST_IDLE: Duration = Duration::from_secs(30);
-
-/// How long a list that doesn't begin keeps its turn.
+/// How long a list that goes on keeps its turn.
 const TURN: Duration = Duration::from_secs(3);
 
 /// How long a watch lasts before the server ends it, in seconds. Spread, so that hundreds of
@@ -137,8 +135,8 @@ impl<R: Reader> Follower<'_, R> {
     async fn run(&mut self) -> Result<(), Unheard> {
         loop {
             let end = match self.progress.phase().clone() {
-                Phase::Stream => self.stream().await?,
-                Phase::List => self.list().await?.map(End::from),
+                Phase::List => self.list(ALL).await?.map(End::from),
+                Phase::Pages => self.list(PAGE).await?.map(End::from),
                 Phase::Follow(version) => self.watch(&version).await?,
             };
             // Nothing ended: what comes next comes at once.
@@ -157,54 +155,11 @@ impl<R: Reader> Follower<'_, R> {
         }
     }
 
-    /// A streaming list and the watch that it goes over into; `None` where a new list is asked for.
-    async fn stream(&mut self) -> Result<Option<End>, Unheard> {
+    /// Lists the kind; gives the error where it fails.
+    async fn list(&mut self, limit: usize) -> Result<Option<FeedError>, Unheard> {
         let turn = self.turn().await?;
         self.turns.begin();
-        let (turn, opened) = within_turn(turn, self.feed.stream(fastrand::u64(WATCH_SECONDS))).await;
-        let mut frames = match opened {
-            Ok(frames) => frames,
-            Err(error) => return Ok(Some(error.into())),
-        };
-        let mut listing = Listing::of(self.reader);
-        loop {
-            let frame = match next_frame(&mut frames, LIST_IDLE).await {
-                Ok(Some(frame)) => frame,
-                Ok(None) => return Ok(Some(End { open: Duration::ZERO, error: None })),
-                Err(error) => return Ok(Some(error.into())),
-            };
-            let Event { change, seen } = match frame.event() {
-                Ok(event) => event,
-                Err(error) => return Ok(Some(error.into())),
-            };
-            let is_complete = change == Change::Bookmark { ends_list: true };
-            match change {
-                Change::Bookmark { .. } => {}
-                // An object may change or go while the list is on its way.
-                Change::Deleted => listing.remove(self.reader, &seen),
-                Change::Set => listing.take(&self.feed, self.reader, &seen),
-            }
-            if listing.is_better_whole(is_complete) {
-                self.feed.show(Detail::Whole);
-                return Ok(None);
-            }
-            if is_complete {
-                let version = &*seen.head.resource_version;
-                if let Err(error) = listing.complete(&self.feed, self.reader, version).await {
-                    return Ok(Some(error.into()));
-                }
-                drop(turn);
-                self.listed(version).await?;
-                return self.consume(frames).await;
-            }
-        }
-    }
-
-    /// A list in pages; gives the error where it fails.
-    async fn list(&mut self) -> Result<Option<FeedError>, Unheard> {
-        let turn = self.turn().await?;
-        self.turns.begin();
-        match within_turn(turn, read_pages(&mut self.feed, self.reader)).await.1 {
+        match within_turn(turn, list(&mut self.feed, self.reader, limit)).await {
             Ok(version) => self.listed(&version).await.map(|()| None),
             Err(error) => Ok(Some(error)),
         }
@@ -275,13 +230,13 @@ impl<R: Reader> Follower<'_, R> {
             self.feed.metrics.heard();
             let version = &*seen.head.resource_version;
             let news = match change {
-                Change::Bookmark { .. } => None,
+                Change::Bookmark => None,
                 Change::Deleted => self.reader.deleted(&seen),
                 Change::Set if self.feed.may_lack() && self.reader.wants(&seen) => {
-                    share.event(true);
+                    share.count(true);
                     if share.is_better_whole() {
                         // The next watch begins with this event.
-                        self.feed.show(Detail::Whole);
+                        self.feed.choose(true);
                         return Ok(None);
                     }
                     match self.read(Name::of(&seen), version).await {
@@ -291,7 +246,7 @@ impl<R: Reader> Follower<'_, R> {
                 }
                 Change::Set => {
                     let news = self.reader.changed(&seen);
-                    share.event(news.is_some());
+                    share.count(news.is_some());
                     news
                 }
             };
@@ -299,10 +254,10 @@ impl<R: Reader> Follower<'_, R> {
                 self.progress.advanced(version);
                 self.tell_state().await?;
             }
-            if matches!(change, Change::Bookmark { .. }) {
+            if change == Change::Bookmark {
                 let share = std::mem::take(&mut share);
                 if self.feed.may_be_metadata() && (share.is_better_metadata() || self.knows_nothing()) {
-                    self.feed.show(Detail::Metadata);
+                    self.feed.choose(false);
                     return Ok(None);
                 }
                 continue;
@@ -318,9 +273,8 @@ impl<R: Reader> Follower<'_, R> {
 
     /// Reads an object whole of which metadata came. One that is gone by then is told of by the watch.
     async fn read(&mut self, name: Name, version: &str) -> Result<Option<R::News>, FeedError> {
-        let page = name.read(&self.feed, version).await?;
-        let listed = page.parse()?;
-        Ok(listed.seen().next().and_then(|seen| self.reader.changed(&seen)))
+        let items = name.read(&self.feed, version).await?;
+        Ok(items.first().and_then(|item| self.reader.changed(&item.seen())))
     }
 
     /// Compares what the watch told with a list; false where they differ. The watch waits meanwhile.
@@ -364,16 +318,13 @@ impl<R: Reader> Follower<'_, R> {
 }
 
 /// Waits for a request, and gives the turn back early where it takes long.
-async fn within_turn<T>(
-    turn: OwnedSemaphorePermit,
-    request: impl Future<Output = T>,
-) -> (Option<OwnedSemaphorePermit>, T) {
+async fn within_turn<T>(turn: OwnedSemaphorePermit, request: impl Future<Output = T>) -> T {
     let mut request = std::pin::pin!(request);
     match timeout(TURN, &mut request).await {
-        Ok(answer) => (Some(turn), answer),
+        Ok(answer) => answer,
         Err(_) => {
             drop(turn);
-            (None, request.await)
+            request.await
         }
     }
 }

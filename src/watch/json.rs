@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::{
     FeedError, Head,
+    items::ListMeta,
     reader::Body,
-    wire::{self, Event, Item, Listed},
+    wire::{self, Event},
 };
 
 /// An object of which only what names it is read.
@@ -46,36 +46,32 @@ pub(super) fn event(line: &[u8]) -> Result<Event<'_>, FeedError> {
         let Error { object } = serde_json::from_slice(line).map_err(|error| unreadable(&error))?;
         return Err(wire::carried(object.code, &object.message));
     }
-    let change = wire::change(kind.as_bytes(), || wire::ends_list(line));
-    Ok(Event::new(change, object.metadata, Body::Event(line)))
+    Ok(Event::new(wire::change(kind.as_bytes()), object.metadata, Body::Event(line)))
 }
 
-/// Reads a page of a list.
+/// Reads what is said of a list, from all of it but its objects.
 ///
 /// # Errors
 /// Where it is none.
-pub(super) fn list(body: &[u8]) -> Result<Listed<'_>, FeedError> {
+pub(super) fn list_meta(rest: &[u8]) -> Result<ListMeta, FeedError> {
     #[derive(Deserialize)]
-    struct List<'a> {
+    struct List {
         #[serde(default)]
         kind: String,
         #[serde(default)]
-        metadata: ListMeta,
-        #[serde(borrow)]
-        items: Option<Vec<&'a RawValue>>,
+        metadata: Meta,
     }
     #[derive(Default, Deserialize)]
     #[serde(default, rename_all = "camelCase")]
-    struct ListMeta {
+    struct Meta {
         resource_version: String,
         r#continue: String,
     }
-    let List { kind, metadata, items } = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+    let List { kind, metadata } = serde_json::from_slice(rest).map_err(|error| unreadable(&error))?;
     if !kind.ends_with("List") {
         return Err(wire::no_list(&kind));
     }
-    let items = items.unwrap_or_default().into_iter().map(Item::Json).collect();
-    Ok(Listed { resource_version: metadata.resource_version, token: metadata.r#continue, items })
+    Ok(ListMeta { resource_version: metadata.resource_version, token: metadata.r#continue })
 }
 
 /// What names an object; nothing where that can't be read.
@@ -104,20 +100,5 @@ mod tests {
         for line in ["", "<html>", "{}", "[]", r#"{"type":"ADDED"}"#, r#"{"type":"ADDED","object":[1]}"#] {
             assert!(matches!(event(line.as_bytes()), Err(FeedError::Unreadable(_))), "{line}");
         }
-    }
-
-    fn items(body: &str) -> Result<usize, FeedError> {
-        list(body.as_bytes()).map(|listed| listed.seen().count())
-    }
-
-    #[test]
-    fn an_answer_that_is_no_list_is_not_an_empty_list() {
-        for body in
-            ["{}", "", "<html>", "[]", r#"{"kind":"Status","code":200}"#, r#"{"kind":"Pod","items":[]}"#]
-        {
-            assert!(matches!(items(body), Err(FeedError::Unreadable(_))), "{body}");
-        }
-        assert_eq!(items(r#"{"kind":"PodList","items":null}"#), Ok(0));
-        assert_eq!(items(r#"{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[{},{}]}"#), Ok(2));
     }
 }

@@ -1,23 +1,19 @@
-//! One list of a kind as it comes in.
+//! One list of a kind.
 
 use futures::{StreamExt, stream};
 
 use super::{
     Feed, FeedError, Reader, Seen,
-    transport::lists_whole,
-    wire::{Detail, Page},
+    feed::ALL,
+    items::{Item, ListMeta},
+    transport::Share,
 };
+
+/// Objects of the list that tells whether metadata or whole objects serve better.
+const SAMPLE: usize = 100;
 
 /// Reads of single objects at a time.
 const READS: usize = 8;
-
-/// A list that isn't whole yet.
-#[derive(Default)]
-pub(super) struct Listing {
-    objects: usize,
-    /// Those of which metadata came and that have to be read whole.
-    wanted: Vec<Name>,
-}
 
 /// Where an object is.
 pub(super) struct Name {
@@ -25,50 +21,83 @@ pub(super) struct Name {
     name: String,
 }
 
+/// Lists a kind into `reader`, in pages of `limit` objects or of [`ALL`]; gives the version of the list.
+///
+/// The API server has all objects at hand in memory, and mostly reads each page but the first from its store, which
+/// takes it several times the CPU: pages are for lists that don't come through whole.
+pub(super) async fn list<R: Reader>(
+    feed: &mut Feed,
+    reader: &mut R,
+    limit: usize,
+) -> Result<String, FeedError> {
+    let mut is_sample = feed.may_lack() && limit == ALL;
+    loop {
+        let mut listing = Listing::begin(reader);
+        let meta = if is_sample {
+            listing.part(feed, reader, SAMPLE, "").await?
+        } else {
+            listing.whole(feed, reader, limit).await?
+        };
+        let is_better_whole = listing.share.lists_whole();
+        if feed.may_lack() && is_better_whole {
+            feed.choose(true);
+        } else if meta.token.is_empty() {
+            feed.choose(is_better_whole);
+            let version = meta.resource_version;
+            Name::read_all(listing.wanted, feed, reader, &version).await?;
+            return Ok(version);
+        }
+        is_sample = false;
+    }
+}
+
+/// A list that isn't whole yet.
+#[derive(Default)]
+struct Listing {
+    share: Share,
+    /// Those of which metadata came and that have to be read whole.
+    wanted: Vec<Name>,
+}
+
 impl Listing {
-    /// A list begins.
-    pub(super) fn of<R: Reader>(reader: &mut R) -> Self {
+    fn begin<R: Reader>(reader: &mut R) -> Self {
         reader.begin();
         Self::default()
     }
 
-    /// Takes in an object of the list.
-    pub(super) fn take<R: Reader>(&mut self, feed: &Feed, reader: &mut R, seen: &Seen<'_>) {
-        self.objects += 1;
-        if feed.may_lack() && reader.wants(seen) {
-            self.wanted.push(Name::of(seen));
-        } else {
-            reader.listed(seen);
-        }
-    }
-
-    /// An object of the list went meanwhile.
-    pub(super) fn remove<R: Reader>(&mut self, reader: &mut R, seen: &Seen<'_>) {
-        self.wanted.retain(|wanted| !wanted.is_of(seen));
-        reader.unlisted(seen);
-    }
-
-    /// Whether it is better made anew, of whole objects.
-    pub(super) fn is_better_whole(&self, is_complete: bool) -> bool {
-        lists_whole(self.objects, self.wanted.len(), is_complete)
-    }
-
-    /// Reads what has to be read whole, as it was at `version` or later. The watch tells of what is gone
-    /// by then.
-    pub(super) async fn complete<R: Reader>(
-        self,
+    async fn whole<R: Reader>(
+        &mut self,
         feed: &Feed,
         reader: &mut R,
-        version: &str,
-    ) -> Result<(), FeedError> {
-        let wanted = self.wanted.into_iter().map(|wanted| wanted.read(feed, version));
-        let mut reads = stream::iter(wanted).buffer_unordered(READS);
-        while let Some(page) = reads.next().await {
-            for seen in page?.parse()?.seen() {
-                reader.listed(&seen);
+        limit: usize,
+    ) -> Result<ListMeta, FeedError> {
+        let mut token = String::new();
+        loop {
+            let meta = self.part(feed, reader, limit, &token).await?;
+            if meta.token.is_empty() {
+                return Ok(meta);
+            }
+            token = meta.token;
+        }
+    }
+
+    async fn part<R: Reader>(
+        &mut self,
+        feed: &Feed,
+        reader: &mut R,
+        limit: usize,
+        token: &str,
+    ) -> Result<ListMeta, FeedError> {
+        let mut items = feed.list(limit, token).await?;
+        while let Some(item) = items.next().await? {
+            let seen = item.seen();
+            let is_wanted = if feed.may_lack() { reader.wants(&seen) } else { reader.listed(&seen) };
+            self.share.count(is_wanted);
+            if is_wanted && feed.may_lack() {
+                self.wanted.push(Name::of(&seen));
             }
         }
-        Ok(())
+        items.end()
     }
 }
 
@@ -77,50 +106,33 @@ impl Name {
         Self { namespace: seen.head.namespace.to_string(), name: seen.head.name.to_string() }
     }
 
-    fn is_of(&self, seen: &Seen<'_>) -> bool {
-        self.namespace == seen.head.namespace && self.name == seen.head.name
-    }
-
     /// Reads the object whole, as it was at `version` or later.
     pub(super) fn read(
         self,
         feed: &Feed,
         version: &str,
-    ) -> impl Future<Output = Result<Page, FeedError>> + Send + use<> {
+    ) -> impl Future<Output = Result<Vec<Item>, FeedError>> + Send + use<> {
         let (feed, version) = (feed.within(&self.namespace), version.to_owned());
         async move {
             feed.metrics.read();
-            feed.whole(&self.name, &version).await
+            feed.whole(&self.name, &version).await?.all().await
         }
     }
-}
 
-/// Lists a kind in pages into `reader`; gives the version of the list.
-pub(super) async fn read_pages<R: Reader>(feed: &mut Feed, reader: &mut R) -> Result<String, FeedError> {
-    loop {
-        let mut listing = Listing::of(reader);
-        let mut token = String::new();
-        let version = loop {
-            let page = feed.page(&token).await?;
-            let listed = page.parse()?;
-            for seen in listed.seen() {
-                listing.take(feed, reader, &seen);
+    /// Reads these objects of a list, some at a time. The watch tells of what is gone by then.
+    async fn read_all<R: Reader>(
+        names: Vec<Self>,
+        feed: &Feed,
+        reader: &mut R,
+        version: &str,
+    ) -> Result<(), FeedError> {
+        let mut reads =
+            stream::iter(names.into_iter().map(|name| name.read(feed, version))).buffer_unordered(READS);
+        while let Some(items) = reads.next().await {
+            for item in items? {
+                reader.listed(&item.seen());
             }
-            let is_complete = listed.token.is_empty();
-            if listing.is_better_whole(is_complete) {
-                break None;
-            }
-            if is_complete {
-                break Some(listed.resource_version);
-            }
-            token = listed.token;
-        };
-        match version {
-            Some(version) => {
-                listing.complete(feed, reader, &version).await?;
-                return Ok(version);
-            }
-            None => feed.show(Detail::Whole),
         }
+        Ok(())
     }
 }

@@ -20,10 +20,13 @@
 
 mod audit;
 mod components;
+mod cut_json;
+mod cut_protobuf;
 mod feed;
 mod fleet;
 mod follow;
 mod frames;
+mod items;
 mod json;
 mod listing;
 mod live_rules;

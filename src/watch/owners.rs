@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use kube::Client;
 
-use super::{Feed, FeedError};
+use super::{Feed, FeedError, items::Item};
 use crate::{
     discover::Catalogue,
     model::{Object, Owner, decode::Raw},
@@ -22,9 +22,9 @@ pub async fn controller_of(
     let found = catalogue.kinds.values().find(|kind| kind.group == owner.group && kind.kind == owner.kind);
     let Some(kind) = found else { return Ok(None) };
     let feed = Feed::uncounted(client.clone(), Arc::clone(kind)).of_metadata();
-    let page = feed.within(namespace).named(&owner.name).await?;
-    let listed = page.parse()?;
-    let objects = listed.seen().filter_map(|seen| seen.decode::<Raw>().ok()?.into_object(Arc::clone(kind)));
+    let items = feed.within(namespace).named(&owner.name).await?.all().await?;
+    let read = |item: &Item| item.seen().decode::<Raw>().ok()?.into_object(Arc::clone(kind));
+    let objects = items.iter().filter_map(read);
     let mut same = objects.filter(|object: &Object| object.reference.uid == owner.uid);
     Ok(same.next().and_then(|object| object.controller))
 }

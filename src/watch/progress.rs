@@ -34,10 +34,10 @@ const TOO_LARGE_VERSION: &str = "Too large resource version";
 /// The next request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// A watch that begins with a list.
-    Stream,
-    /// A list in pages.
+    /// A list of all objects at once.
     List,
+    /// A list in pages, where that didn't come through.
+    Pages,
     /// A watch of what happens after this resource version.
     Follow(String),
 }
@@ -46,8 +46,6 @@ pub(super) enum Phase {
 #[derive(Debug)]
 pub(super) struct Progress {
     phase: Phase,
-    /// Whether streaming lists are still believed to work.
-    streams: bool,
     /// Failures in a row, and among them those to be refused.
     failures: u32,
     refusals: u32,
@@ -64,8 +62,7 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new() -> Self {
         Self {
-            phase: Phase::Stream,
-            streams: true,
+            phase: Phase::List,
             failures: 0,
             refusals: 0,
             expired: 0,
@@ -97,7 +94,7 @@ impl Progress {
 
     /// A new list is wanted. What is known holds until it is whole.
     pub(super) fn anew(&mut self) {
-        self.phase = self.relist();
+        self.phase = Phase::List;
     }
 
     /// An event or a bookmark came.
@@ -122,25 +119,18 @@ impl Progress {
 
     /// The server ended a watch after `open`, as it does from time to time. How long to wait.
     pub(super) fn ended(&mut self, open: Duration, now: Instant) -> Duration {
-        match self.phase {
-            Phase::Follow(_) if open >= SHORT_WATCH => {
-                self.recovered();
-                Duration::ZERO
-            }
-            Phase::Follow(_) => {
-                let error = FeedError::Transport("the API server ends watches at once".to_owned());
-                self.fail(&error, now)
-            }
-            // The stream ended before its list was whole: it is asked for in pages.
-            Phase::Stream | Phase::List => self.without_stream(),
+        if open >= SHORT_WATCH {
+            self.recovered();
+            return Duration::ZERO;
         }
+        self.fail(&FeedError::Transport("the API server ends watches at once".to_owned()), now)
     }
 
     /// A request failed, or a watch that was `open` for some time. How long to wait before the next.
     pub(super) fn failed(&mut self, error: &FeedError, open: Duration, now: Instant) -> Duration {
         if matches!(self.phase, Phase::Follow(_)) {
             if self.has_expired(error) {
-                self.phase = self.relist();
+                self.phase = Phase::List;
                 self.expired += 1;
                 return if self.expired == 1 { Duration::ZERO } else { backoff(BACKOFF, self.expired) };
             }
@@ -155,18 +145,15 @@ impl Progress {
                 return backoff((Duration::ZERO, BACKOFF.0), 0);
             }
             if matches!(error.code(), Some(400 | 404 | 405 | 422)) {
-                self.phase = self.relist();
-            }
-        }
-        if self.phase == Phase::Stream {
-            if matches!(error.code(), Some(400 | 405 | 422)) {
-                return self.without_stream();
-            }
-            // A list that stalls in the middle may be one that never says that it is whole.
-            if matches!(error, FeedError::Timeout(_)) {
-                self.streams = false;
                 self.phase = Phase::List;
             }
+        }
+        // What took too long or broke off in the middle may do so every time, as where the connection is slow
+        // and the server gives each request so much time; what has expired begins anew.
+        match (&self.phase, error.code()) {
+            (Phase::List, None) => self.phase = Phase::Pages,
+            (Phase::Pages, Some(410)) => self.phase = Phase::List,
+            _ => {}
         }
         self.fail(error, now)
     }
@@ -225,16 +212,6 @@ impl Progress {
             _ => WatchState::Failing(error.to_string()),
         };
     }
-
-    fn without_stream(&mut self) -> Duration {
-        self.streams = false;
-        self.phase = Phase::List;
-        Duration::ZERO
-    }
-
-    fn relist(&self) -> Phase {
-        if self.streams { Phase::Stream } else { Phase::List }
-    }
 }
 
 /// Doubles with each failure, and is spread over its upper half so that many kinds don't come back
@@ -271,7 +248,7 @@ mod tests {
     #[test]
     fn a_list_leads_to_a_watch_from_its_version() {
         let mut progress = Progress::new();
-        assert_eq!((progress.phase(), progress.state()), (&Phase::Stream, &WatchState::Syncing));
+        assert_eq!((progress.phase(), progress.state()), (&Phase::List, &WatchState::Syncing));
         progress.listed("5");
         assert_eq!((progress.phase(), progress.state()), (&Phase::Follow("5".into()), &WatchState::Synced));
         progress.advanced("7");
@@ -286,7 +263,7 @@ mod tests {
         for error in [status(410), too_large] {
             let mut progress = synced();
             assert_eq!(progress.failed(&error, NEVER_OPEN, Instant::now()), Duration::ZERO);
-            assert_eq!((progress.phase(), progress.state()), (&Phase::Stream, &WatchState::Synced));
+            assert_eq!((progress.phase(), progress.state()), (&Phase::List, &WatchState::Synced));
         }
         let mut progress = synced();
         assert!(progress.failed(&status(504), NEVER_OPEN, Instant::now()) > Duration::ZERO, "a gateway's");
@@ -411,21 +388,6 @@ mod tests {
         let waits: Vec<Duration> = (0..12).map(|_| progress.failed(&status(403), NEVER_OPEN, now)).collect();
         assert!(waits[0] <= Duration::from_secs(2), "{waits:?}");
         assert!(waits[11] >= Duration::from_secs(300), "{waits:?}");
-    }
-
-    #[test]
-    fn a_server_without_streaming_lists_is_asked_for_pages() {
-        for code in [400, 405, 422] {
-            let mut progress = Progress::new();
-            assert_eq!(progress.failed(&status(code), NEVER_OPEN, Instant::now()), Duration::ZERO);
-            assert_eq!(progress.phase(), &Phase::List);
-            progress.listed("5");
-            progress.failed(&status(410), NEVER_OPEN, Instant::now());
-            assert_eq!(progress.phase(), &Phase::List, "and stays so");
-        }
-        let mut progress = Progress::new();
-        progress.failed(&FeedError::Timeout(Duration::from_secs(1)), NEVER_OPEN, Instant::now());
-        assert_eq!(progress.phase(), &Phase::List);
     }
 
     #[test]

@@ -13,12 +13,12 @@ use serde_json::{Map, Value, json};
 use super::{
     FeedError, Head,
     reader::Body,
-    wire::{self, Event, Item, Listed},
+    wire::{self, Event},
 };
 use crate::model::Timestamp;
 
 /// What stands before every object.
-const MAGIC: &[u8] = b"k8s\0";
+pub(super) const MAGIC: &[u8] = b"k8s\0";
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct WatchEvent {
@@ -56,15 +56,7 @@ pub(super) struct Status {
     pub(super) code: i32,
 }
 
-/// `PartialObjectMetadataList`, its objects unread.
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct List {
-    #[prost(message, optional, tag = "1")]
-    pub(super) metadata: Option<ListMeta>,
-    #[prost(bytes = "bytes", repeated, tag = "2")]
-    pub(super) items: Vec<Bytes>,
-}
-
+/// What a `PartialObjectMetadataList` says beside its objects.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ListMeta {
     #[prost(string, tag = "2")]
@@ -158,23 +150,8 @@ pub(super) fn event(message: &Bytes) -> Result<Event<'static>, FeedError> {
         let is_of = crate::model::text::word(&is_of);
         return Err(FeedError::Unreadable(format!("metadata was asked for, and '{is_of}' came")));
     }
-    let change = wire::change(&kind, || wire::ends_list(&raw));
     let (head, metadata) = object_of(raw).map_err(|error| unreadable(&error))?;
-    Ok(Event::new(change, head, Body::Metadata(metadata)))
-}
-
-/// Reads a page of a list.
-///
-/// # Errors
-/// Where it is none.
-pub(super) fn list(body: &Bytes) -> Result<Listed<'static>, FeedError> {
-    let (is_of, raw) = opened(body)?;
-    if !is_of.ends_with("List") {
-        return Err(wire::no_list(&is_of));
-    }
-    let List { metadata, items } = List::decode(raw).map_err(|error| unreadable(&error))?;
-    let ListMeta { resource_version, r#continue: token } = metadata.unwrap_or_default();
-    Ok(Listed { resource_version, token, items: items.into_iter().map(Item::Protobuf).collect() })
+    Ok(Event::new(wire::change(&kind), head, Body::Metadata(metadata)))
 }
 
 /// What names an object of a list, and its metadata; `None` where that can't be read.
@@ -327,12 +304,9 @@ mod tests {
     }
 
     #[test]
-    fn a_bookmark_may_end_a_list() {
-        for (annotation, ends_list) in [("note", false), ("k8s.io/initial-events-end", true)] {
-            let meta = ObjectMeta { annotations: [(annotation.into(), "true".into())].into(), ..gear() };
-            let message = watched("BOOKMARK", of_kubernetes("PartialObjectMetadata", &partial(&meta)));
-            assert_eq!(event(&message).expect("an event").change, Change::Bookmark { ends_list });
-        }
+    fn a_bookmark_is_no_change() {
+        let message = watched("BOOKMARK", of_kubernetes("PartialObjectMetadata", &partial(&gear())));
+        assert_eq!(event(&message).expect("an event").change, Change::Bookmark);
     }
 
     #[test]
@@ -344,25 +318,15 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_its_objects_and_where_it_goes_on() {
-        let metadata = Some(ListMeta { resource_version: "9".into(), r#continue: "more".into() });
-        let broken = Bytes::from_static(&[0xff]);
-        let items = vec![partial(&gear()).encode_to_vec().into(), broken];
-        let body = of_kubernetes("PartialObjectMetadataList", &List { metadata, items });
-        let listed = list(&body).expect("a list");
-        assert_eq!((&*listed.resource_version, &*listed.token), ("9", "more"));
-        let names: Vec<String> = listed.seen().map(|seen| seen.head.name.into_owned()).collect();
-        assert_eq!(names, ["gear", ""], "one that can't be read loses no other");
+    fn an_object_that_cannot_be_read_has_no_name() {
+        let (head, metadata) = object(&partial(&gear()).encode_to_vec().into()).expect("an object");
+        assert_eq!((&*head.name, metadata), ("gear", Bytes::from(gear().encode_to_vec())));
+        assert!(object(&Bytes::from_static(&[0xff])).is_none());
     }
 
     #[test]
     fn what_is_something_else_is_unreadable() {
         let status = of_kubernetes("Status", &Status { message: String::new(), code: 200 });
-        for body in
-            [Bytes::new(), Bytes::from_static(b"{}"), Bytes::from_static(b"k8s\0\xff"), status.clone()]
-        {
-            assert!(matches!(list(&body), Err(FeedError::Unreadable(_))), "{body:?}");
-        }
         for message in [Bytes::new(), Bytes::from_static(b"<html>"), watched("ADDED", status)] {
             assert!(matches!(event(&message), Err(FeedError::Unreadable(_))), "{message:?}");
         }
@@ -375,7 +339,7 @@ mod tests {
             let cut = message.slice(..cut.min(message.len()));
             for bytes in [Bytes::from(bytes.clone()), cut, [MAGIC, &bytes].concat().into()] {
                 let _ = event(&bytes).map(|event| event.seen.decode::<Value>().is_ok());
-                let _ = list(&bytes).map(|listed| listed.seen().count());
+                let _ = object(&bytes);
                 let _ = to_json(&bytes);
             }
         }

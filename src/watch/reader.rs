@@ -18,11 +18,8 @@ pub trait Reader: Send {
     /// A new list begins. What was known stays until it is whole.
     fn begin(&mut self);
 
-    /// An object of the list.
-    fn listed(&mut self, seen: &Seen<'_>);
-
-    /// An object of the list went before the list was whole.
-    fn unlisted(&mut self, seen: &Seen<'_>);
+    /// An object of the list. Gives whether anything is kept of it.
+    fn listed(&mut self, seen: &Seen<'_>) -> bool;
 
     /// The list is whole: what wasn't in it is gone.
     fn complete(&mut self) -> Option<Self::News>;

@@ -5,7 +5,8 @@ use kube::Client;
 use tokio::time::timeout;
 
 use super::{
-    Feed, FeedError, News, Reader, components::ComponentReader, listing::read_pages, owners::controller_of,
+    Feed, FeedError, News, Reader, components::ComponentReader, feed::ALL, listing::list as list_into,
+    owners::controller_of,
 };
 use crate::{
     api::LabelPrefix,
@@ -75,7 +76,7 @@ async fn list(
 ) -> Result<Vec<Observation>, FeedError> {
     let mut feed = Feed::uncounted(client.clone(), Arc::clone(&kind)).patient(patience).as_needed();
     let mut reader = ComponentReader::new(kind, prefix.clone(), Arc::clone(rules));
-    read_pages(&mut feed, &mut reader).await?;
+    list_into(&mut feed, &mut reader, ALL).await?;
     Ok(match reader.complete().map(|report| report.news) {
         Some(News::Listed(observations)) => observations,
         _ => Vec::new(),

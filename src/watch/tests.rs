@@ -32,8 +32,8 @@ use crate::{
 enum Answer {
     /// Lines, and then silence.
     Open(Vec<String>),
-    /// Lines, after this time others, and then silence.
-    Slow(Vec<String>, Duration, Vec<String>),
+    /// After this time, that.
+    Slow(Duration, Box<Answer>),
     /// Lines, and then a bookmark a minute.
     Beating(Vec<String>),
     /// Lines, and then the end.
@@ -62,15 +62,18 @@ impl Server {
             request.headers().get(http::header::ACCEPT).map_or("", |accept| accept.to_str().unwrap());
         let query = request.uri().query().unwrap_or_default().to_owned();
         self.asked.lock().unwrap().push((query, accept.contains("as=PartialObjectMetadata")));
-        let mut late = (Duration::ZERO, Vec::new());
+        let mut pause = Duration::ZERO;
         let mut beats = 0;
         let mut retry_after = None;
-        let (status, lines, is_open) = match self.answers.lock().unwrap().pop_front() {
-            Some(Answer::Open(lines)) => (200, lines, true),
-            Some(Answer::Slow(lines, after, others)) => {
-                late = (after, others);
-                (200, lines, true)
+        let answer = match self.answers.lock().unwrap().pop_front() {
+            Some(Answer::Slow(after, answer)) => {
+                pause = after;
+                Some(*answer)
             }
+            answer => answer,
+        };
+        let (status, lines, is_open) = match answer {
+            Some(Answer::Open(lines)) => (200, lines, true),
             Some(Answer::Beating(lines)) => {
                 beats = usize::MAX;
                 (200, lines, true)
@@ -81,19 +84,16 @@ impl Server {
                 retry_after = Some(seconds);
                 (status, vec!["{}".to_owned()], false)
             }
-            Some(Answer::Never) => return None,
+            Some(Answer::Never | Answer::Slow(..)) => return None,
             None => (200, Vec::new(), true),
         };
-        let (after, late) = late;
-        let pause = stream::once(tokio::time::sleep(after)).flat_map(move |()| stream::iter(late.clone()));
+        let lines = stream::once(tokio::time::sleep(pause)).flat_map(move |()| stream::iter(lines.clone()));
         let beats = stream::iter(0..beats).then(|_| async {
             tokio::time::sleep(Duration::from_secs(60)).await;
             r#"{"type":"BOOKMARK","object":{"kind":"Gear","metadata":{"resourceVersion":"5"}}}"#.to_owned()
         });
-        let frames = stream::iter(lines)
-            .chain(pause)
-            .chain(beats)
-            .map(|line| Ok(hyper::body::Frame::data(Bytes::from(format!("{line}\n")))));
+        let frames =
+            lines.chain(beats).map(|line| Ok(hyper::body::Frame::data(Bytes::from(format!("{line}\n")))));
         let silence = stream::iter(is_open.then_some(())).then(|()| std::future::pending());
         let body = StreamBody::new(frames.chain(silence)).boxed_unsync();
         let mut response = Response::builder().status(status);
@@ -176,7 +176,6 @@ impl Bench {
 
     fn asked(&self) -> Vec<&'static str> {
         let sort = |(query, _): &(String, bool)| match query.as_str() {
-            query if query.contains("sendInitialEvents") => "stream",
             query if query.contains("fieldSelector=metadata.name") => "read",
             query if query.contains("limit=") => "page",
             _ => "watch",
@@ -194,29 +193,31 @@ fn event(kind: &str, name: &str, version: u32, label: bool) -> String {
     )
 }
 
-fn list_end(version: u32) -> String {
-    format!(
-        r#"{{"type":"BOOKMARK","object":{{"kind":"Gear","metadata":{{"resourceVersion":"{version}","annotations":{{"k8s.io/initial-events-end":"true"}}}}}}}}"#
-    )
-}
-
 fn error(code: u16, message: &str) -> String {
     format!(r#"{{"type":"ERROR","object":{{"kind":"Status","code":{code},"message":"{message}"}}}}"#)
 }
 
-fn page(names: &[&str], token: &str) -> Answer {
-    let items: Vec<String> = names
-        .iter()
-        .map(|name| {
-            format!(
-                r#"{{"metadata":{{"name":"{name}","uid":"{name}","labels":{{"addons.x-k8s.io/a":""}}}}}}"#
-            )
-        })
-        .collect();
+/// A list of labelled objects with these names, as of that version.
+fn list(names: &[&str], version: u32) -> Answer {
+    page(names, version, "")
+}
+
+/// A page of such a list; `token` asks for the next.
+fn page(names: &[&str], version: u32, token: &str) -> Answer {
+    let items: Vec<String> = names.iter().map(|name| item(name, true)).collect();
+    list_of(&items, version, token)
+}
+
+fn item(name: &str, label: bool) -> String {
+    let labels = if label { r#"{"addons.x-k8s.io/a":""}"# } else { "{}" };
+    format!(r#"{{"metadata":{{"name":"{name}","uid":"{name}","labels":{labels}}}}}"#)
+}
+
+fn list_of(items: &[String], version: u32, token: &str) -> Answer {
     Answer::Whole(
         200,
         format!(
-            r#"{{"kind":"GearList","metadata":{{"resourceVersion":"9","continue":"{token}"}},"items":[{}]}}"#,
+            r#"{{"kind":"GearList","metadata":{{"resourceVersion":"{version}","continue":"{token}"}},"items":[{}]}}"#,
             items.join(",")
         ),
     )
@@ -224,70 +225,57 @@ fn page(names: &[&str], token: &str) -> Answer {
 
 #[tokio::test(start_paused = true)]
 async fn with_a_marker_every_list_and_watch_is_of_what_carries_it() {
-    let first = Answer::Open(vec![event("ADDED", "a", 1, true), list_end(5), event("DELETED", "a", 6, true)]);
-    // A server without streaming lists, then a watch that has expired, then a second page.
+    // Two pages, then a watch that has expired.
     let answers = vec![
-        Answer::Whole(422, "{}".into()),
-        page(&["a"], "t"),
-        page(&["b"], ""),
+        page(&["a"], 9, "t"),
+        page(&["b"], 9, ""),
         Answer::Whole(410, "{}".into()),
-        page(&["a"], ""),
-        first,
+        list(&["a"], 10),
+        Answer::Open(vec![event("DELETED", "a", 11, true)]),
     ];
     let mut bench = start_with(answers, |feed| feed.of_labels("x/marked"));
     let reported = bench.reported(QUIET).await;
-    assert_eq!(reported, ["listed a,b", "synced ", "listed a", "changed a", "gone a"]);
+    assert_eq!(reported, ["listed a,b", "synced ", "listed a", "gone a"]);
     let queries = bench.queries();
-    assert_eq!(bench.asked(), ["stream", "page", "page", "watch", "page", "watch"]);
+    assert_eq!(bench.asked(), ["page", "page", "watch", "page", "watch"]);
     assert!(queries.iter().all(|query| query.ends_with("&labelSelector=x%2Fmarked")), "{queries:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_is_a_list_and_then_changes() {
-    let mut bench = start(vec![Answer::Open(vec![
-        event("ADDED", "a", 1, true),
-        event("ADDED", "plain", 2, false),
-        event("ADDED", "b", 3, true),
-        event("DELETED", "b", 4, true),
-        list_end(5),
-        event("MODIFIED", "plain", 6, false),
-        event("MODIFIED", "plain", 7, true),
-        event("MODIFIED", "a", 8, false),
-        event("DELETED", "plain", 9, true),
-        event("DELETED", "never-labelled", 10, false),
-    ])]);
+async fn a_list_is_followed_by_what_changes_after_it() {
+    let items = [item("a", true), item("plain", false)];
+    let mut bench = start(vec![
+        list_of(&items, 5, ""),
+        Answer::Open(vec![
+            event("MODIFIED", "plain", 6, false),
+            event("MODIFIED", "plain", 7, true),
+            event("MODIFIED", "a", 8, false),
+            event("DELETED", "plain", 9, true),
+            event("DELETED", "never-labelled", 10, false),
+        ]),
+    ]);
     assert_eq!(bench.reported(QUIET).await, ["listed a", "synced ", "changed plain", "gone a", "gone plain"]);
+    assert_eq!(bench.asked(), ["page", "watch"]);
+    assert!(bench.queries()[1].ends_with("resourceVersion=5"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_half_list_takes_nothing_away() {
     let mut bench = start(vec![
-        Answer::Open(vec![event("ADDED", "a", 1, true), list_end(2), error(410, "too old")]),
-        Answer::Closed(vec![event("ADDED", "b", 3, true)]),
+        list(&["a"], 2),
+        Answer::Closed(vec![error(410, "too old")]),
+        page(&["b"], 3, "next"),
         Answer::Whole(500, "{}".into()),
-        page(&["a", "b"], ""),
+        list(&["a", "b"], 4),
     ]);
     let reported = bench.reported(Duration::from_secs(20)).await;
     assert_eq!(reported, ["listed a", "synced ", "listed a,b"]);
-    assert_eq!(bench.asked(), ["stream", "stream", "page", "page", "watch"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_server_without_streaming_lists_gives_pages() {
-    let mut bench = start(vec![
-        Answer::Whole(422, r#"{"kind":"Status","message":"sendInitialEvents is forbidden"}"#.into()),
-        page(&["a"], "next"),
-        page(&["b"], ""),
-        Answer::Open(vec![event("ADDED", "c", 10, true)]),
-    ]);
-    assert_eq!(bench.reported(QUIET).await, ["listed a,b", "synced ", "changed c"]);
-    assert_eq!(bench.asked(), ["stream", "page", "page", "watch"]);
+    assert_eq!(bench.asked(), ["page", "watch", "page", "page", "page", "watch"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_no_list_removes_nothing() {
-    let mut bench =
-        start(vec![Answer::Whole(422, "{}".into()), Answer::Whole(200, "{}".into()), page(&["a"], "")]);
+    let mut bench = start(vec![Answer::Whole(200, "{}".into()), list(&["a"], 9)]);
     let reported = bench.reported(Duration::from_secs(10)).await;
     assert_eq!(
         reported[0],
@@ -299,9 +287,8 @@ async fn an_answer_that_is_no_list_removes_nothing() {
 #[tokio::test(start_paused = true)]
 async fn what_is_told_is_what_holds() {
     // Every watch opens and fails at once, with the same words.
-    let mut answers =
-        vec![Answer::Open(vec![event("ADDED", "a", 1, true), list_end(2), error(500, "webhook")])];
-    answers.extend((0..6).map(|_| Answer::Closed(vec![error(500, "webhook")])));
+    let mut answers = vec![list(&["a"], 2)];
+    answers.extend((0..7).map(|_| Answer::Closed(vec![error(500, "webhook")])));
     let mut bench = start(answers);
     let reported = bench.reported(Duration::from_secs(100)).await;
     // Then the server is silent: a watch that stays open works.
@@ -311,12 +298,13 @@ async fn what_is_told_is_what_holds() {
 #[tokio::test(start_paused = true)]
 async fn a_line_that_is_cut_off_and_garbage_are_failures_of_this_watch_only() {
     let mut bench = start(vec![
-        Answer::Open(vec![list_end(2), event("ADDED", "a", 3, true), "<html>".into()]),
+        list(&[], 2),
+        Answer::Open(vec![event("ADDED", "a", 3, true), "<html>".into()]),
         Answer::Open(vec![event("ADDED", "b", 4, true)]),
     ]);
     assert_eq!(
         bench.reported(Duration::from_secs(5)).await,
         ["listed ", "synced ", "changed a", "changed b"]
     );
-    assert_eq!(bench.asked(), ["stream", "watch"]);
+    assert_eq!(bench.asked(), ["page", "watch", "watch"]);
 }

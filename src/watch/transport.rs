@@ -3,11 +3,10 @@
 //! Whole objects cost the API server their encoding and us their bytes, whether anybody wants them or not;
 //! a read costs both a request. `docs/performance.md` has what each takes on a real API server.
 
+use std::ops::AddAssign;
+
 /// What a read of one object is worth in objects that are sent whole instead of their metadata alone.
 const READ: usize = 20;
-
-/// So many wanted objects are counted before a list is given up that has only begun.
-const SURE: usize = 1000;
 
 /// So many are read between two bookmarks before a watch is given up for one of whole objects.
 const READS: usize = 16;
@@ -15,34 +14,41 @@ const READS: usize = 16;
 /// So many events tell how a watch of whole objects is used.
 const EVENTS: usize = 256;
 
-/// Whether whole objects serve a list better of which so many are wanted.
-pub(super) fn lists_whole(objects: usize, wanted: usize, is_complete: bool) -> bool {
-    (is_complete || wanted >= SURE) && wanted * READ > objects
-}
-
-/// What a watch has delivered between two bookmarks, which come once a minute.
-#[derive(Debug, Default)]
+/// How many objects came, in a page or between two bookmarks, which come once a minute.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Share {
-    events: usize,
+    all: usize,
     wanted: usize,
 }
 
 impl Share {
-    /// Counts an event.
-    pub(super) fn event(&mut self, is_wanted: bool) {
-        self.events += 1;
+    /// Counts an object.
+    pub(super) fn count(&mut self, is_wanted: bool) {
+        self.all += 1;
         self.wanted += usize::from(is_wanted);
     }
 
+    /// Whether whole objects serve a list better.
+    pub(super) fn lists_whole(self) -> bool {
+        self.wanted * READ > self.all
+    }
+
     /// Whether a watch of metadata is better one of whole objects.
-    pub(super) fn is_better_whole(&self) -> bool {
-        self.wanted > READS && self.wanted * READ > self.events
+    pub(super) fn is_better_whole(self) -> bool {
+        self.wanted > READS && self.lists_whole()
     }
 
     /// Whether a watch of whole objects is better one of metadata. The two bounds lie apart, so that a kind
     /// between them stays as it is.
-    pub(super) fn is_better_metadata(&self) -> bool {
-        self.events >= EVENTS && self.wanted * READ * 2 < self.events
+    pub(super) fn is_better_metadata(self) -> bool {
+        self.all >= EVENTS && self.wanted * READ * 2 < self.all
+    }
+}
+
+impl AddAssign for Share {
+    fn add_assign(&mut self, other: Self) {
+        self.all += other.all;
+        self.wanted += other.wanted;
     }
 }
 
@@ -52,24 +58,15 @@ mod tests {
 
     #[test]
     fn a_list_is_whole_where_one_in_twenty_is_wanted() {
-        for (objects, wanted, is_complete, whole) in [
-            (0, 0, true, false),
-            (1, 1, true, true),
-            (20, 1, true, false),
-            (19, 1, true, true),
-            (100_000, 100, true, false),
-            (100_000, 6_000, true, true),
-            // It may be that all that are wanted come first.
-            (100, 100, false, false),
-            (1_000, 1_000, false, true),
-            (30_000, 1_000, false, false),
-        ] {
-            assert_eq!(lists_whole(objects, wanted, is_complete), whole, "{wanted} of {objects}");
+        for (all, wanted, whole) in
+            [(0, 0, false), (1, 1, true), (20, 1, false), (19, 1, true), (100, 5, false), (500, 26, true)]
+        {
+            assert_eq!(share(all, wanted).lists_whole(), whole, "{wanted} of {all}");
         }
     }
 
-    fn share(events: usize, wanted: usize) -> Share {
-        Share { events, wanted }
+    fn share(all: usize, wanted: usize) -> Share {
+        Share { all, wanted }
     }
 
     #[test]

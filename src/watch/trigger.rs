@@ -12,9 +12,9 @@ impl Reader for TriggerReader {
 
     fn begin(&mut self) {}
 
-    fn listed(&mut self, _: &Seen<'_>) {}
-
-    fn unlisted(&mut self, _: &Seen<'_>) {}
+    fn listed(&mut self, _: &Seen<'_>) -> bool {
+        false
+    }
 
     /// The first list says nothing new: what is served is read at the start anyway.
     fn complete(&mut self) -> Option<()> {

@@ -3,7 +3,7 @@ use std::{sync::Arc, time::Duration};
 use kube::Client;
 use memchr::memmem;
 
-use super::{Feed, FeedError};
+use super::{Feed, FeedError, feed::PAGE};
 use crate::{
     api::{Identifier, LabelPrefix, MarkerLabel},
     model::{Kind, ObjectRef, decode::Raw},
@@ -40,13 +40,11 @@ pub async fn unmarked(
     let mut found = Unmarked::default();
     let mut token = String::new();
     loop {
-        let page = feed.page(&token).await?;
-        let listed = page.parse()?;
-        let objects = listed
-            .seen()
-            .filter(|seen| seen.holds(&finder))
-            .filter_map(|seen| seen.decode::<Raw>().ok()?.into_object(Arc::clone(&kind)));
-        for object in objects {
+        let mut items = feed.list(PAGE, &token).await?;
+        while let Some(item) = items.next().await? {
+            let seen = item.seen();
+            let raw = seen.holds(&finder).then(|| seen.decode::<Raw>().ok()).flatten();
+            let Some(object) = raw.and_then(|raw| raw.into_object(Arc::clone(&kind))) else { continue };
             let keys = object.labels.iter().map(|(key, _)| key);
             let identifiers: Vec<_> = keys.filter_map(|key| prefix.identifier(key)).collect();
             if identifiers.is_empty() {
@@ -57,9 +55,9 @@ pub async fn unmarked(
                 found.objects.push((object.reference, identifiers));
             }
         }
-        if listed.token.is_empty() {
+        token = items.end()?.token;
+        if token.is_empty() {
             return Ok(found);
         }
-        token = listed.token;
     }
 }

@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, header};
-use serde_json::value::RawValue;
 
 use super::{FeedError, Head, Seen, json, protobuf, reader::Body};
 
@@ -39,30 +38,8 @@ pub(super) enum Change {
     /// It is new, or is so now.
     Set,
     Deleted,
-    /// Nothing: so far the watch has come. It may end the list of a streaming list.
-    Bookmark {
-        ends_list: bool,
-    },
-}
-
-/// One page of a list.
-pub(super) struct Page {
-    pub(super) body: Bytes,
-    pub(super) encoding: Encoding,
-}
-
-/// The parts of a page.
-pub(super) struct Listed<'a> {
-    pub(super) resource_version: String,
-    /// Asks for the next page; empty where this is the last.
-    pub(super) token: String,
-    pub(super) items: Vec<Item<'a>>,
-}
-
-/// An object of a page, not read yet.
-pub(super) enum Item<'a> {
-    Json(&'a RawValue),
-    Protobuf(Bytes),
+    /// Nothing: so far the watch has come.
+    Bookmark,
 }
 
 impl Encoding {
@@ -109,33 +86,6 @@ impl Frame {
     }
 }
 
-impl Page {
-    /// Reads the page. Anything but a list is an error: an empty answer doesn't mean that nothing is
-    /// there.
-    pub(super) fn parse(&self) -> Result<Listed<'_>, FeedError> {
-        match self.encoding {
-            Encoding::Json => json::list(&self.body),
-            Encoding::Protobuf => protobuf::list(&self.body),
-        }
-    }
-}
-
-impl Listed<'_> {
-    /// The objects. One that isn't even named as it should be has no name.
-    pub(super) fn seen(&self) -> impl Iterator<Item = Seen<'_>> {
-        self.items.iter().map(|item| match item {
-            Item::Json(object) => {
-                let json = object.get().as_bytes();
-                Seen { head: json::head(json), body: Body::Object(json) }
-            }
-            Item::Protobuf(object) => {
-                let (head, metadata) = protobuf::object(object).unwrap_or_default();
-                Seen { head, body: Body::Metadata(metadata) }
-            }
-        })
-    }
-}
-
 /// The error of a list that isn't one.
 pub(super) fn no_list(kind: &str) -> FeedError {
     let kind = crate::model::text::word(kind);
@@ -148,17 +98,12 @@ pub(super) fn carried(code: u16, message: &str) -> FeedError {
 }
 
 /// What happened, by the type of an event; an unknown one is a change.
-pub(super) fn change(kind: &[u8], ends_list: impl Fn() -> bool) -> Change {
+pub(super) fn change(kind: &[u8]) -> Change {
     match kind {
         b"DELETED" => Change::Deleted,
-        b"BOOKMARK" => Change::Bookmark { ends_list: ends_list() },
+        b"BOOKMARK" => Change::Bookmark,
         _ => Change::Set,
     }
-}
-
-/// The annotation of the bookmark that ends the list of a streaming list.
-pub(super) fn ends_list(bytes: &[u8]) -> bool {
-    memchr::memmem::find(bytes, b"k8s.io/initial-events-end").is_some()
 }
 
 impl<'a> Event<'a> {

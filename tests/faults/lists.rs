@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use addons_testbed::{After, Ask, Fault, How, Injected, When};
+use addons_testbed::{After, Fault, How, Injected, When};
 
 use crate::{
     stage::{Kind, Stage, WIDGETS, happened},
@@ -15,12 +15,11 @@ fn widgets() -> When {
 
 /// Has widgets be listed in pages of two as soon as their watch breaks; `gone` goes unseen meanwhile.
 async fn in_pages(stage: &Stage, fault: Injected) {
-    let no_streams = stage.proxy.inject(widgets().asks(&[Ask::StreamingList]), Fault::Status(422, None));
     stage.proxy.page_size(2);
     let stall = stage.proxy.inject(widgets(), Fault::Stall);
     happened(&stall, 1).await;
     stage.delete(Kind::Widget, "gone").await;
-    let too_old = stage.proxy.inject_times(1, widgets().asks(&[Ask::Watch]), Fault::Status(410, None));
+    let too_old = stage.proxy.inject_times(1, widgets().watches(), Fault::Status(410, None));
     let broken = stage.proxy.inject_times(1, widgets().watches(), Fault::Reset);
     drop(stall);
     happened(&broken, 1).await;
@@ -28,7 +27,7 @@ async fn in_pages(stage: &Stage, fault: Injected) {
     happened(&fault, 3).await;
     stage.others_are_on_time().await;
     stage.lacks("gone", LONG).await;
-    drop((no_streams, fault));
+    drop(fault);
     stage.proxy.page_size(0);
     stage.agrees(LONG).await;
 }
@@ -69,21 +68,21 @@ async fn f12_a_list_breaks_off_in_the_middle_of_a_page() {
 
 #[tokio::test]
 #[ignore = "another form of a fault: make test-faults"]
-async fn f12_a_streaming_list_breaks_off() {
-    let stage = with_many("f12-stream").await;
+async fn f12_a_list_breaks_off_in_its_first_page() {
+    let stage = with_many("f12-first").await;
     let recorder = stage.record();
     let ended = stage.proxy.inject_times(1, widgets().watches(), Fault::Reset);
-    let too_old = stage.proxy.inject_times(1, widgets().asks(&[Ask::Watch]), Fault::Expired);
-    let cut = Fault::Cut(After::Lines(5), How::Clean);
-    let broken = stage.proxy.inject_times(1, widgets().asks(&[Ask::StreamingList]), cut);
+    let too_old = stage.proxy.inject_times(1, widgets().watches(), Fault::Expired);
+    let cut = Fault::Cut(After::Bytes(700), How::Clean);
+    let broken = stage.proxy.inject_times(2, widgets().lists(), cut);
     happened(&ended, 1).await;
     happened(&too_old, 1).await;
-    happened(&broken, 1).await;
+    happened(&broken, 2).await;
     stage.put(Kind::Widget, "new", "new", Some(true)).await;
     stage.shows("new", LONG, |status| status["health"] == "Healthy").await;
     stage.agrees(LONG).await;
     let history = recorder.finish().await;
-    history.is_undisturbed("f12-stream").kept("f12-stream-many").only("f12-stream-many", &["Healthy"]);
+    history.is_undisturbed("f12-first").kept("f12-first-many").only("f12-first-many", &["Healthy"]);
 }
 
 #[tokio::test]
@@ -96,7 +95,7 @@ async fn f11_lists_come_slowly() {
     stage.shows("many", LONG, |status| status["ready"] == "40/40").await;
     stage.agrees(LONG).await;
     let recorder = stage.record();
-    let too_old = stage.proxy.inject_times(1, widgets().asks(&[Ask::Watch]), Fault::Expired);
+    let too_old = stage.proxy.inject_times(1, widgets().watches(), Fault::Expired);
     let broken = stage.proxy.inject_times(1, widgets().watches(), Fault::Reset);
     let slow = stage.proxy.inject(widgets(), Fault::Slow(5_000));
     happened(&broken, 1).await;

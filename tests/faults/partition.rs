@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use addons_testbed::{Ask, Fault, Injected, When, eventually};
+use addons_testbed::{Fault, Injected, When, eventually};
 
 use crate::{
     stage::{Kind, Stage, WIDGETS, happened, lasts},
@@ -93,10 +93,10 @@ async fn f13_every_connection_is_reset_for_a_while() {
     let stage = with_gone("f13-reset").await;
     let recorder = stage.record();
     let before = stage.proxy.count(&When::any());
+    let kinds = stage.proxy.count(&When::any().watches());
     let reset = stage.proxy.inject(When::any(), Fault::Reset);
     lasts(6).await;
     let asked = stage.proxy.count(&When::any()) - before;
-    let kinds = stage.proxy.count(&When::any().asks(&[Ask::StreamingList]));
     assert!(asked < kinds * 6, "{asked} requests of {kinds} kinds in 6 s");
     catches_up(&stage, reset).await;
     recorder.finish().await.is_undisturbed("f13-reset");
@@ -133,7 +133,7 @@ async fn f13_a_watch_that_died_unheard_is_found_out_within_two_minutes() {
     let stage = with_gone("f13-half").await;
     let recorder = stage.record();
     // Only what is open already: it is as if the other side had forgotten the connection.
-    let dead = stage.proxy.inject(widgets().asks(&[Ask::StreamingList]), Fault::Stall);
+    let dead = stage.proxy.inject_times(1, widgets().watches(), Fault::Stall);
     happened(&dead, 1).await;
     stage.delete(Kind::Widget, "gone").await;
     let started = Instant::now();

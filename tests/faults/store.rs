@@ -82,7 +82,7 @@ async fn f05_the_store_is_full() {
     assert!(tried <= 8, "{tried} writes in 8 s");
     stage.agrees(LONG).await;
     // And watches go on from where they were.
-    let too_old = stage.proxy.inject_times(1, When::under(WIDGETS).asks(&[Ask::Watch]), Fault::Expired);
+    let too_old = stage.proxy.inject_times(1, When::under(WIDGETS).watches(), Fault::Expired);
     stage.break_watches(When::under(WIDGETS), 1).await;
     happened(&too_old, 1).await;
     stage.agrees(LONG).await;

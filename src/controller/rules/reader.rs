@@ -35,14 +35,10 @@ impl Reader for RuleReader {
         self.staged.clear();
     }
 
-    fn listed(&mut self, seen: &Seen<'_>) {
-        if let Some(rule) = read(seen) {
-            self.staged.insert(rule.name.clone(), rule);
-        }
-    }
-
-    fn unlisted(&mut self, seen: &Seen<'_>) {
-        self.staged.remove(&text::name(&seen.head.name));
+    fn listed(&mut self, seen: &Seen<'_>) -> bool {
+        let Some(rule) = read(seen) else { return false };
+        self.staged.insert(rule.name.clone(), rule);
+        true
     }
 
     fn complete(&mut self) -> Option<RuleNews> {

@@ -7,7 +7,7 @@ use super::{
 use crate::api::{LabelPrefix, bounds};
 
 fn live(addon: Addon) -> Option<Live> {
-    Live::of(addon).map(|(_, live)| live)
+    Held::of(&addon).map(|held| held.live)
 }
 
 fn digest(status: &AddonStatus) -> Digest {

@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use super::{
     super::{
-        Command, Limits, Seen,
+        Command, Held, Limits, Seen,
         decide::Form,
         ledger::{Ledger, Next},
         request::{Failure, Task, Work},
@@ -33,7 +33,7 @@ impl Bench {
         let now = Instant::now();
         let mut bench =
             Self { ledger: Ledger::new(LabelPrefix::default(), limits), start: now, now, version: 1000 };
-        bench.seen(Seen::Listed(listed));
+        bench.seen(Seen::Listed(listed.iter().filter_map(Held::of).collect()));
         bench
     }
 
@@ -50,7 +50,7 @@ impl Bench {
     }
 
     fn changed(&mut self, addon: Addon) {
-        self.seen(Seen::Changed(Box::new(addon)));
+        self.seen(Seen::Changed(Box::new(Held::of(&addon).expect("a name"))));
     }
 
     /// What starts without the clock moving.

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::{
     super::{
-        Command, Limits, Seen,
+        Command, Held, Limits, Seen,
         ledger::{Ledger, Next},
         request::{Failure, Task, Work},
     },
@@ -55,7 +55,7 @@ impl Server {
             None => uid,
         });
         self.objects.insert(name, addon.clone());
-        self.events.push_back(Seen::Changed(Box::new(addon.clone())));
+        self.events.extend(Held::of(&addon).map(|held| Seen::Changed(Box::new(held))));
         addon
     }
 
@@ -166,7 +166,7 @@ impl World {
             Step::Relist => {
                 // A list shows everything that happened before it.
                 self.server.events.clear();
-                let listed = self.server.objects.values().cloned().collect();
+                let listed = self.server.objects.values().filter_map(Held::of).collect();
                 self.told(Command::Seen(Seen::Listed(listed)));
                 self.say_gone();
             }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::{Answer, QUIET, event, list_end, start};
+use super::{Answer, QUIET, start};
 
 /// Longer than a kind goes without a check.
 const CHECKED: Duration = Duration::from_secs(3700);
 
-/// The metadata of gears, each with its version, as a list of the API server.
-fn list(gears: &[(&str, u32, bool)]) -> Answer {
+/// Gears, each with its version and whether it is labelled, as a list of the API server.
+fn list(gears: &[(&str, u32, bool)], version: u32) -> Answer {
     let item = |(name, version, label): &(&str, u32, bool)| {
         let labels = if *label { r#"{"addons.x-k8s.io/a":""}"# } else { "{}" };
         format!(
@@ -16,41 +16,31 @@ fn list(gears: &[(&str, u32, bool)]) -> Answer {
         )
     };
     let items: Vec<String> = gears.iter().map(item).collect();
-    let meta = r#""metadata":{"resourceVersion":"9"}"#;
-    Answer::Whole(
-        200,
-        format!(r#"{{"kind":"PartialObjectMetadataList",{meta},"items":[{}]}}"#, items.join(",")),
-    )
+    super::list_of(&items, version, "")
 }
 
 /// A watch that stays open, with a bookmark a minute as the API server sends them.
-fn watched(events: &[String]) -> Answer {
-    Answer::Beating(events.to_vec())
+fn watched() -> Answer {
+    Answer::Beating(Vec::new())
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_watch_that_told_all_goes_on() {
-    let first = [event("ADDED", "a", 1, true), event("ADDED", "plain", 2, false), list_end(5)];
-    let mut bench = start(vec![watched(&first), list(&[("a", 1, true), ("plain", 2, false)])]);
+    let all = [("a", 1, true), ("plain", 2, false)];
+    let mut bench = start(vec![list(&all, 5), watched(), list(&all, 5)]);
     assert_eq!(bench.reported(CHECKED).await, ["listed a", "synced "]);
     let asked = bench.queries();
-    assert_eq!(asked.len(), 2, "{asked:?}");
-    assert!(asked[1].contains("resourceVersion=5&resourceVersionMatch=Exact"), "{asked:?}");
+    assert_eq!(asked.len(), 3, "{asked:?}");
+    assert!(asked[2].contains("resourceVersion=5&resourceVersionMatch=Exact"), "{asked:?}");
     assert_eq!(bench.drift(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_it_missed_is_counted_and_listed_anew() {
-    let first = [
-        event("ADDED", "changed", 1, true),
-        event("ADDED", "lost", 2, true),
-        event("ADDED", "same", 3, true),
-        event("ADDED", "bare", 4, true),
-        list_end(5),
-    ];
+    let first = [("bare", 4, true), ("changed", 1, true), ("lost", 2, true), ("same", 3, true)];
     let now = [("bare", 5, false), ("changed", 4, true), ("new", 5, true), ("same", 3, true)];
-    let again = [event("ADDED", "new", 5, true), event("ADDED", "same", 3, true), list_end(6)];
-    let mut bench = start(vec![watched(&first), list(&now), watched(&again)]);
+    let again = [("new", 5, true), ("same", 3, true)];
+    let mut bench = start(vec![list(&first, 5), watched(), list(&now, 5), list(&again, 6), watched()]);
     assert_eq!(bench.reported(QUIET).await, ["listed bare,changed,lost,same", "synced "]);
     assert_eq!(bench.reported(CHECKED).await[0], "listed new,same");
     assert_eq!(bench.drift(), 4);
@@ -58,10 +48,9 @@ async fn what_it_missed_is_counted_and_listed_anew() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_that_fails_changes_nothing() {
-    let first = [event("ADDED", "a", 1, true), list_end(5)];
     for refusal in [Answer::Whole(410, "{}".into()), Answer::Whole(200, "<html>".into())] {
-        let mut bench = start(vec![watched(&first), refusal]);
+        let mut bench = start(vec![list(&[("a", 1, true)], 5), watched(), refusal]);
         assert_eq!(bench.reported(CHECKED).await, ["listed a", "synced "]);
-        assert_eq!((bench.drift(), bench.queries().len()), (0, 2));
+        assert_eq!((bench.drift(), bench.queries().len()), (0, 3));
     }
 }

@@ -5,28 +5,33 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Answer, QUIET, error, event, list_end, page, start};
+use super::{Answer, QUIET, error, event, list, page, start};
 
 /// Longer than anything here waits for.
 const ALL: Duration = Duration::from_secs(300);
 
 fn one() -> Answer {
-    Answer::Open(vec![event("ADDED", "a", 1, true), list_end(5)])
+    list(&["a"], 5)
+}
+
+/// A watch of which nothing comes.
+fn silence() -> Answer {
+    Answer::Open(Vec::new())
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_is_dead_is_left_within_two_minutes() {
     let began = Instant::now();
-    let mut bench = start(vec![one(), Answer::Open(vec![event("ADDED", "b", 6, true)])]);
+    let mut bench = start(vec![one(), silence(), Answer::Open(vec![event("ADDED", "b", 6, true)])]);
     assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "]);
     assert_eq!(bench.reported(ALL / 3).await, ["changed b"]);
     assert!(began.elapsed() - ALL / 3 < Duration::from_secs(120));
-    assert!(bench.queries()[1].ends_with("resourceVersion=5"), "nothing is listed anew");
+    assert!(bench.queries()[2].ends_with("resourceVersion=5"), "nothing is listed anew");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_request_without_any_answer_is_made_again() {
-    let mut bench = start(vec![Answer::Never, page(&["a"], "")]);
+    let mut bench = start(vec![Answer::Never, one()]);
     let reported = bench.reported(ALL / 3).await;
     assert_eq!(reported[0], "failing the API server did not answer within 30 s");
     assert_eq!(reported[1..3], ["listed a", "synced "]);
@@ -35,7 +40,7 @@ async fn a_request_without_any_answer_is_made_again() {
 #[tokio::test(start_paused = true)]
 async fn that_nobody_answers_any_more_is_said_within_two_minutes() {
     let began = Instant::now();
-    let mut bench = start(vec![one(), Answer::Never, Answer::Never]);
+    let mut bench = start(vec![one(), silence(), Answer::Never, Answer::Never]);
     assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "]);
     let told = tokio::time::timeout(ALL, bench.news.recv()).await.expect("it is said").expect("news");
     assert!(matches!(told.news, crate::watch::News::State(state) if state.as_str() == "failing"));
@@ -43,27 +48,43 @@ async fn that_nobody_answers_any_more_is_said_within_two_minutes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_streaming_list_that_never_says_that_it_is_whole_is_asked_for_in_pages() {
-    let mut bench = start(vec![Answer::Open(vec![event("ADDED", "a", 1, true)]), page(&["a", "b"], "")]);
+async fn a_page_that_begins_and_never_ends_is_asked_for_again() {
+    let began = Instant::now();
+    let mut bench = start(vec![Answer::Open(vec![r#"{"kind":"GearList","#.into()]), one()]);
     let reported = bench.reported(ALL / 3).await;
-    assert!(reported.ends_with(&["listed a,b".into(), "synced ".into()]), "{reported:?}");
-    assert_eq!(bench.asked()[..3], ["stream", "page", "watch"]);
+    assert_eq!(reported, ["failing the API server did not answer within 60 s", "listed a", "synced "]);
+    assert!(began.elapsed() - ALL / 3 < Duration::from_secs(120));
+    let queries = bench.queries();
+    assert!(queries[0].starts_with("limit=0&") && queries[1].starts_with("limit=500&"), "{queries:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_breaks_off_is_asked_for_in_pages_and_the_next_one_at_once() {
+    let cut = Answer::Whole(200, r#"{"kind":"GearList","items":[{"#.into());
+    let answers =
+        vec![cut, page(&["a"], 5, "next"), page(&["b"], 5, ""), Answer::Whole(410, "{}".into()), one()];
+    let mut bench = start(answers);
+    let reported = bench.reported(Duration::from_secs(5)).await;
+    assert_eq!(reported[1..], ["listed a,b", "synced ", "listed a"], "{reported:?}");
+    let queries = bench.queries();
+    let limits: Vec<&str> = queries.iter().filter_map(|query| query.split('&').next()).collect();
+    assert_eq!(limits[..3], ["limit=0", "limit=500", "limit=500"]);
+    assert_eq!(limits[4], "limit=0");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_has_expired_begins_the_list_anew() {
     let answers = vec![
-        Answer::Whole(422, "{}".into()),
-        page(&["a", "gone"], "next"),
+        page(&["a", "gone"], 9, "next"),
         Answer::Whole(410, r#"{"message":"the token has expired"}"#.into()),
-        page(&["a"], "next"),
-        page(&["b"], ""),
+        page(&["a"], 10, "next"),
+        page(&["b"], 10, ""),
     ];
     let mut bench = start(answers);
     let reported = bench.reported(Duration::from_secs(20)).await;
     assert!(reported.ends_with(&["listed a,b".into(), "synced ".into()]), "{reported:?}");
-    assert!(bench.queries()[3].contains("continue="), "{:?}", bench.queries());
-    assert_eq!(bench.asked(), ["stream", "page", "page", "page", "page", "watch"]);
+    assert!(bench.queries()[2].ends_with("continue="), "{:?}", bench.queries());
+    assert_eq!(bench.asked(), ["page", "page", "page", "page", "watch"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -74,11 +95,9 @@ async fn a_version_that_has_expired_is_listed_anew_in_both_forms() {
         Answer::Closed(vec![error(410, "too old resource version")]),
         Answer::Whole(504, too_large.into()),
     ] {
-        let first = Answer::Closed(vec![event("ADDED", "a", 1, true), list_end(5)]);
-        let again = Answer::Open(vec![event("ADDED", "b", 7, true), list_end(8)]);
-        let mut bench = start(vec![first, expired, again]);
+        let mut bench = start(vec![one(), expired, list(&["b"], 8)]);
         assert_eq!(bench.reported(Duration::from_secs(5)).await, ["listed a", "synced ", "listed b"]);
-        assert_eq!(bench.asked(), ["stream", "watch", "stream"]);
+        assert_eq!(bench.asked(), ["page", "watch", "page", "watch"]);
     }
 }
 
@@ -96,7 +115,7 @@ async fn who_asks_to_wait_is_not_asked_before() {
 
 #[tokio::test(start_paused = true)]
 async fn watches_that_end_at_once_are_no_busy_loop() {
-    let mut answers = vec![Answer::Closed(vec![list_end(5)])];
+    let mut answers = vec![one()];
     answers.extend((0..1000).map(|_| Answer::Closed(Vec::new())));
     let mut bench = start(answers);
     bench.reported(ALL).await;
@@ -124,15 +143,14 @@ async fn one_object_that_makes_no_sense_keeps_back_no_other() {
         "[".repeat(100),
         "]".repeat(100)
     );
-    let lines = vec![nameless.into(), deep, event("ADDED", "b", 3, true), list_end(5)];
-    let mut bench = start(vec![Answer::Open(lines)]);
-    assert_eq!(bench.reported(QUIET).await, ["listed b,deep", "synced "]);
+    let lines = vec![nameless.into(), deep, event("ADDED", "b", 3, true)];
+    let mut bench = start(vec![list(&[], 2), Answer::Open(lines)]);
+    assert_eq!(bench.reported(QUIET).await, ["listed ", "synced ", "changed deep", "changed b"]);
 
-    // What isn't even named breaks the watch; the list in pages passes over it.
+    // What isn't even named breaks the watch; a list passes over it.
     let listed = r#"{"kind":"GearList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":["x"]}},
         {"metadata":{"name":"b","uid":"b","labels":{"addons.x-k8s.io/a":""}}}]}"#;
     let mut bench = start(vec![
-        Answer::Whole(422, "{}".into()),
         Answer::Whole(200, listed.into()),
         Answer::Open(vec![odd.into()]),
         Answer::Open(vec![event("ADDED", "c", 10, true)]),
@@ -143,9 +161,8 @@ async fn one_object_that_makes_no_sense_keeps_back_no_other() {
 #[tokio::test(start_paused = true)]
 async fn a_kind_that_is_busy_does_not_starve_a_new_list() {
     // Rules change while events keep coming.
-    let mut lines = vec![event("ADDED", "a", 1, true), list_end(5)];
-    lines.extend((0..60).map(|n| event("MODIFIED", "a", 10 + n, true)));
-    let mut bench = start(vec![Answer::Open(lines), one()]);
+    let lines = (0..60).map(|n| event("MODIFIED", "a", 10 + n, true)).collect();
+    let mut bench = start(vec![one(), Answer::Open(lines), one()]);
     assert_eq!(bench.reported(QUIET).await.len(), 62);
     bench.rules.replace(crate::health::Rules::with([]), |_| true);
     assert_eq!(bench.reported(QUIET).await, ["listed a"]);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::{Answer, Bench, QUIET, event, list_end, page, start};
+use super::{Answer, Bench, QUIET, list, page, start};
 use crate::{
     health::{Rule, Rules},
     model::{Health, Timestamp},
@@ -33,20 +33,14 @@ impl Bench {
     }
 }
 
-fn list(names: &[&str], version: u32) -> Answer {
-    let mut lines: Vec<String> = names.iter().map(|name| event("ADDED", name, 1, true)).collect();
-    lines.push(list_end(version));
-    Answer::Open(lines)
-}
-
 #[tokio::test(start_paused = true)]
 async fn known_objects_are_judged_by_new_rules_in_one_whole_list() {
-    let mut bench = start(vec![list(&["a", "b"], 5), list(&["a", "b"], 6)]);
+    let mut bench = start(vec![list(&["a", "b"], 5), silence(), list(&["a", "b"], 6)]);
     assert_eq!(bench.reported(QUIET).await, ["listed a,b", "synced "]);
     assert_eq!(bench.rules.replace(rules("Degraded"), |kind| kind.kind == "Gear"), 1);
     assert_eq!(bench.listed().await, [Health::Degraded; 2]);
     assert!(bench.reported(QUIET).await.is_empty(), "nothing but the list is told");
-    assert_eq!(bench.asked(), ["stream", "stream"]);
+    assert_eq!(bench.asked(), ["page", "watch", "page", "watch"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -55,56 +49,62 @@ async fn rules_for_other_kinds_list_nothing_anew() {
     bench.reported(QUIET).await;
     assert_eq!(bench.rules.replace(rules("Degraded"), |kind| kind.kind == "Lever"), 0);
     assert!(bench.reported(QUIET).await.is_empty());
-    assert_eq!(bench.asked(), ["stream"]);
+    assert_eq!(bench.asked(), ["page", "watch"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn many_changes_before_a_list_begins_are_one_list() {
-    let mut bench = start(vec![list(&["a"], 5), list(&["a"], 6)]);
+    let mut bench = start(vec![list(&["a"], 5), silence(), list(&["a"], 6)]);
     bench.reported(QUIET).await;
     for word in ["Degraded", "Suspended", "Progressing", "Unknown"] {
         bench.rules.replace(rules(word), |_| true);
     }
     assert_eq!(bench.listed().await, [Health::Unknown]);
     assert!(bench.reported(QUIET).await.is_empty());
-    assert_eq!(bench.asked(), ["stream", "stream"]);
+    assert_eq!(bench.asked(), ["page", "watch", "page", "watch"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_change_during_a_list_is_one_list_more() {
-    let rest = vec![event("ADDED", "b", 2, true), list_end(5)];
-    let slow = Answer::Slow(vec![event("ADDED", "a", 1, true)], QUIET * 5, rest);
-    let mut bench = start(vec![slow, list(&["a", "b"], 6)]);
+    let slow = Answer::Slow(QUIET * 5, Box::new(page(&["b"], 5, "")));
+    let mut bench = start(vec![page(&["a"], 5, "next"), slow, silence(), list(&["a", "b"], 6)]);
     assert!(bench.reported(QUIET).await.is_empty());
     bench.rules.replace(rules("Degraded"), |_| true);
     assert_eq!(bench.listed().await.len(), 2, "judged partly by the old rules");
     assert_eq!(bench.listed().await, [Health::Degraded; 2]);
     assert!(bench.reported(QUIET).await.is_empty());
-    assert_eq!(bench.asked(), ["stream", "stream"]);
+    assert_eq!(bench.asked(), ["page", "page", "watch", "page", "watch"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_list_that_begins_after_the_change_is_enough() {
-    // The list stalls, and is given up for one in pages.
-    let mut bench = start(vec![Answer::Open(vec![event("ADDED", "a", 1, true)]), page(&["a"], "")]);
-    assert!(bench.reported(QUIET).await.is_empty());
+    // The first list fails, and the next one isn't due yet.
+    let mut bench = start(vec![Answer::Later(503, 20), list(&["a"], 5)]);
+    bench.reported(QUIET).await;
     bench.rules.replace(rules("Degraded"), |_| true);
     assert_eq!(bench.listed().await, [Health::Degraded]);
     assert!(bench.reported(QUIET).await.iter().all(|said| !said.starts_with("listed")));
-    assert_eq!(bench.asked(), ["stream", "page", "watch"]);
+    assert_eq!(bench.asked(), ["page", "page", "watch"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_new_list_that_fails_takes_nothing_away_and_is_tried_again() {
     let mut bench = start(vec![
         list(&["a"], 5),
+        silence(),
         Answer::Whole(500, "{}".into()),
-        Answer::Closed(vec![event("ADDED", "a", 1, true)]),
-        page(&["a"], ""),
+        page(&[], 6, "next"),
+        Answer::Whole(500, "{}".into()),
+        list(&["a"], 7),
     ]);
     bench.reported(QUIET).await;
     bench.rules.replace(rules("Degraded"), |_| true);
     assert_eq!(bench.listed().await, [Health::Degraded]);
     assert!(bench.reported(QUIET).await.is_empty(), "it is never called failing");
-    assert_eq!(bench.asked(), ["stream", "stream", "stream", "page", "watch"]);
+    assert_eq!(bench.asked(), ["page", "watch", "page", "page", "page", "page", "watch"]);
+}
+
+/// A watch of which nothing comes.
+fn silence() -> Answer {
+    Answer::Open(Vec::new())
 }

@@ -87,11 +87,11 @@ impl Pump {
             let fault = self.fault();
             let end = match fault {
                 Some(Fault::Reset) if self.happens() => return self.cut(How::Reset).await,
-                Some(Fault::Stall) => {
-                    self.happens();
+                Some(Fault::Stall) if self.happens() => {
+                    let over = async { while self.is_there() && changed.changed().await.is_ok() {} };
                     tokio::select! {
                         () = to.closed() => return,
-                        _ = changed.changed() => continue,
+                        () = over => continue,
                     }
                 }
                 Some(Fault::End(after)) => Some(self.opened + after),
@@ -130,6 +130,11 @@ impl Pump {
             self.acting = Some(Acting { id, bytes: 0, lines: 0 });
         }
         Some(fault)
+    }
+
+    /// Whether the fault that acts lasts still.
+    fn is_there(&self) -> bool {
+        self.acting.as_ref().is_some_and(|acting| self.rules.is_there(acting.id))
     }
 
     fn happens(&self) -> bool {

@@ -9,8 +9,6 @@ pub enum Ask {
     Discovery,
     /// The objects of a kind, or a page of them.
     List,
-    /// The objects of a kind and then their changes (`sendInitialEvents`).
-    StreamingList,
     /// The changes of a kind.
     Watch,
     /// One object, or those that a selector takes.
@@ -40,7 +38,6 @@ impl Asked {
             _ if *method != Method::GET => Ask::Write,
             Shape::Other => Ask::Other,
             Shape::Discovery => Ask::Discovery,
-            Shape::Objects if is("watch") && is("sendInitialEvents") => Ask::StreamingList,
             Shape::Objects if is("watch") => Ask::Watch,
             Shape::Objects if has("labelSelector") || has("fieldSelector") => Ask::Get,
             Shape::Objects => Ask::List,
@@ -95,22 +92,22 @@ impl When {
         Self { asks: asks.to_vec(), ..self }
     }
 
-    /// Only lists, also those that go over into a watch.
+    /// Only lists.
     #[must_use]
     pub fn lists(self) -> Self {
-        self.asks(&[Ask::List, Ask::StreamingList])
+        self.asks(&[Ask::List])
     }
 
-    /// Only watches, also those that begin with a list.
+    /// Only watches.
     #[must_use]
     pub fn watches(self) -> Self {
-        self.asks(&[Ask::Watch, Ask::StreamingList])
+        self.asks(&[Ask::Watch])
     }
 
     /// Only pages after the first of a list.
     #[must_use]
     pub fn continued(self) -> Self {
-        Self { continued: true, ..self.asks(&[Ask::List]) }
+        Self { continued: true, ..self.lists() }
     }
 
     pub(super) fn matches(&self, asked: &Asked) -> bool {

@@ -103,6 +103,11 @@ impl Rules {
         }
     }
 
+    /// Whether a fault lasts still, even where it happens to nothing else any more.
+    pub(super) fn is_there(&self, id: u64) -> bool {
+        self.lock().rules.iter().any(|rule| rule.id == id)
+    }
+
     /// Tells when there are other faults.
     pub(super) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
