@@ -80,7 +80,7 @@ pub struct WatchCounts {
 /// What a watch failed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WatchErrorCode {
-    /// The API server answered, or sent in the stream, a status of 400 to 599. Another number
+    /// The API server answered, or sent in an event, a status of 400 to 599. Another number
     /// counts as `other`.
     Status(u16),
     /// No connection, or it broke.

@@ -1,5 +1,5 @@
 //! What each way of seeing a kind costs, on a real API server: metadata or whole objects, JSON or
-//! protobuf, in pages or as a stream, and the reading of single objects.
+//! protobuf, at once, in pages or as a stream, and the reading of single objects.
 //!
 //! `cargo bench --bench transport`
 #![allow(missing_docs)]
@@ -50,6 +50,10 @@ struct Arguments {
     /// Objects that are read one by one
     #[arg(long, default_value_t = 1_000)]
     reads: usize,
+    /// Seconds without any change before kinds are listed: after five minutes the API server reads pages
+    /// from its store and not from its memory
+    #[arg(long, default_value_t = 0)]
+    idle: u64,
     /// Given by cargo
     #[arg(long, hide = true)]
     bench: bool,
@@ -80,8 +84,11 @@ async fn run(arguments: &Arguments) -> Result<()> {
     for sort in Sort::ALL {
         eprintln!("Making {}", sort.name());
         sort.fill(&cluster, arguments.objects).await?;
-        rests(&cluster).await?;
-        for way in Way::ALL.into_iter().filter(|way| sort.is_asked_for(*way)) {
+    }
+    tokio::time::sleep(Duration::from_secs(arguments.idle)).await;
+    rests(&cluster).await?;
+    for sort in Sort::ALL {
+        for way in Way::all().filter(|way| sort.is_asked_for(*way)) {
             let listed = best(arguments, &cluster, sort, way).await?;
             let each = |total: Duration| micros(total, arguments.objects);
             println!(
@@ -151,11 +158,10 @@ async fn list(arguments: &Arguments, cluster: &Cluster, sort: Sort, way: Way) ->
     let before = bytes.so_far();
     let (own, server) = (Cpu::of_this_process()?, of_api_server(cluster)?);
     let started = Instant::now();
-    if way.encoding == Encoding::WholeProtobuf {
-        way::drain(&client, &sort.path(), way, arguments.objects).await?;
+    if way.is_read() {
+        Followed::start(client, sort, way).listed().await?;
     } else {
-        let mut followed = Followed::start(client, sort, way);
-        followed.listed().await?;
+        way::drain(&client, &sort.path(), way, arguments.objects).await?;
     }
     Ok(Listed {
         took: started.elapsed(),

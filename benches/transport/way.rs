@@ -8,7 +8,7 @@ use std::sync::{
 
 use addons_testbed::Cluster;
 use anyhow::{Result, ensure};
-use http::{HeaderValue, Request, Response, header};
+use http::{HeaderValue, Request, header};
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Bytes};
 use kube::{Client, client::Body};
@@ -17,7 +17,17 @@ use kube::{Client, client::Body};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Way {
     pub(crate) encoding: Encoding,
-    in_pages: bool,
+    form: Form,
+}
+
+/// In how many answers a list comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    AtOnce,
+    /// 500 objects each.
+    Pages,
+    /// A streaming list (KEP-3157). The controller never asks for one: what comes is only received.
+    Stream,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,22 +59,37 @@ impl Received {
 }
 
 impl Way {
-    pub(crate) const METADATA_JSON: Self = Self { encoding: Encoding::MetadataJson, in_pages: false };
-    pub(crate) const METADATA_PROTOBUF: Self = Self { encoding: Encoding::MetadataProtobuf, in_pages: false };
-    pub(crate) const WHOLE_JSON: Self = Self { encoding: Encoding::WholeJson, in_pages: false };
-    pub(crate) const ALL: [Self; 8] = [
-        Self { in_pages: true, ..Self::METADATA_JSON },
-        Self::METADATA_JSON,
-        Self { in_pages: true, ..Self::METADATA_PROTOBUF },
-        Self::METADATA_PROTOBUF,
-        Self { in_pages: true, ..Self::WHOLE_JSON },
-        Self::WHOLE_JSON,
-        Self { encoding: Encoding::WholeProtobuf, in_pages: true },
-        Self { encoding: Encoding::WholeProtobuf, in_pages: false },
-    ];
+    pub(crate) const METADATA_JSON: Self = Self::of(Encoding::MetadataJson, Form::AtOnce);
+    pub(crate) const METADATA_PROTOBUF: Self = Self::of(Encoding::MetadataProtobuf, Form::AtOnce);
+    pub(crate) const WHOLE_JSON: Self = Self::of(Encoding::WholeJson, Form::AtOnce);
+
+    const fn of(encoding: Encoding, form: Form) -> Self {
+        Self { encoding, form }
+    }
+
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let encodings = [
+            Encoding::MetadataJson,
+            Encoding::MetadataProtobuf,
+            Encoding::WholeJson,
+            Encoding::WholeProtobuf,
+        ];
+        let forms = [Form::AtOnce, Form::Pages, Form::Stream];
+        encodings.into_iter().flat_map(move |encoding| forms.map(|form| Self::of(encoding, form)))
+    }
 
     pub(crate) fn name(self) -> String {
-        format!("{}, {}", self.encoding_name(), if self.in_pages { "pages" } else { "stream" })
+        let form = match self.form {
+            Form::AtOnce => "at once",
+            Form::Pages => "pages",
+            Form::Stream => "stream",
+        };
+        format!("{}, {form}{}", self.encoding_name(), if self.is_read() { "" } else { ", unread" })
+    }
+
+    /// Whether the controller can read what comes.
+    pub(crate) fn is_read(self) -> bool {
+        self.encoding != Encoding::WholeProtobuf && self.form != Form::Stream
     }
 
     pub(crate) fn encoding_name(self) -> &'static str {
@@ -72,7 +97,7 @@ impl Way {
             Encoding::MetadataJson => "metadata, JSON",
             Encoding::MetadataProtobuf => "metadata, protobuf",
             Encoding::WholeJson => "whole, JSON",
-            Encoding::WholeProtobuf => "whole, protobuf, unread",
+            Encoding::WholeProtobuf => "whole, protobuf",
         }
     }
 
@@ -84,12 +109,8 @@ impl Way {
         let service = tower::service_fn(move |mut request: Request<Body>| {
             let (inner, counter) = (inner.clone(), counter.clone());
             async move {
-                if self.in_pages && request.uri().query().is_some_and(|q| q.contains("sendInitialEvents")) {
-                    let unknown = Response::builder().status(422).body(Body::from(b"{}".to_vec()))?;
-                    return Ok::<_, tower::BoxError>(unknown.map(|body| counter.count(body)));
-                }
                 self.rewrite(&mut request)?;
-                Ok(inner.send(request).await?.map(|body| counter.count(body)))
+                Ok::<_, tower::BoxError>(inner.send(request).await?.map(|body| counter.count(body)))
             }
         });
         Ok((Client::new(service, "default"), received))
@@ -102,7 +123,25 @@ impl Way {
             let json = HeaderValue::from_str(json)?;
             request.headers_mut().insert(header::ACCEPT, json);
         }
+        let address = request.uri().to_string();
+        if self.form == Form::Pages && address.contains("?limit=0&") {
+            *request.uri_mut() = address.replace("?limit=0&", "?limit=500&").parse()?;
+        }
         Ok(())
+    }
+
+    /// The media type, the best first, of a list that is only received.
+    fn accept(self) -> &'static str {
+        match (self.encoding, self.form) {
+            (Encoding::MetadataJson, Form::Stream) => {
+                "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+            }
+            (Encoding::MetadataProtobuf, Form::Stream) => {
+                "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+            }
+            (Encoding::WholeProtobuf, _) => "application/vnd.kubernetes.protobuf",
+            _ => "application/json",
+        }
     }
 }
 
@@ -110,22 +149,24 @@ impl Way {
 pub(crate) async fn drain(client: &Client, path: &str, way: Way, objects: usize) -> Result<()> {
     let mut token = String::new();
     loop {
-        let query = if way.in_pages {
-            format!("limit=500&continue={token}")
-        } else {
-            "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
-                .to_owned()
+        let query = match way.form {
+            Form::AtOnce => String::new(),
+            Form::Pages => format!("limit=500&continue={token}"),
+            Form::Stream => {
+                "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+                    .to_owned()
+            }
         };
         let request = Request::get(format!("{path}?{query}"))
-            .header(header::ACCEPT, "application/vnd.kubernetes.protobuf,application/json")
+            .header(header::ACCEPT, way.accept())
             .body(Body::empty())?;
         let response = client.send(request).await?;
         ensure!(response.status().is_success(), "{}", response.status());
-        if !way.in_pages {
+        if way.form == Form::Stream {
             return until_listed(response.into_body(), objects).await;
         }
         let body = response.into_body().collect().await?.to_bytes();
-        match continued(&body) {
+        match continued(&body).filter(|_| way.form == Form::Pages) {
             Some(next) => token = next,
             None => return Ok(()),
         }

@@ -60,12 +60,14 @@ pub(super) struct AddonReader {
 }
 
 impl Written {
-    /// What is kept of an `Addon`; `None` for one without a name.
-    pub(super) fn of(addon: &Addon) -> Option<Self> {
+    /// What is kept of an `Addon`, with what it tells of its components or without; `None` for one without a
+    /// name.
+    pub(super) fn of(addon: &Addon, with_components: bool) -> Option<Self> {
         let held = Held::of(addon)?;
         let status = addon.status.as_ref();
         // Nothing is to be concluded from what somebody else wrote.
-        let components = status.filter(|_| held.is_ours()).map(|status| Told::of(&status.components));
+        let told = status.filter(|_| with_components && held.is_ours());
+        let components = told.map(|status| Told::of(&status.components));
         Some(Self {
             conditions: status.map(|status| status.conditions.clone()).unwrap_or_default(),
             partial: status.filter(|status| status.omitted > 0).map(|status| status.counts.total),
@@ -112,20 +114,15 @@ impl AddonReader {
         let components = ComponentReader::new(Arc::new(addon_kind()), prefix, rules);
         Self { components, staged: BTreeMap::new(), was_listed: false }
     }
-}
 
-impl AddonReader {
     fn read(&self, seen: &Object<'_>) -> Option<Written> {
         let addon = seen.decode::<Value>().ok().and_then(Addon::read);
-        let written = addon.as_ref().and_then(Written::of);
+        let written = addon.as_ref().and_then(|addon| Written::of(addon, !self.was_listed));
         if written.is_none() {
             let name = crate::model::text::name(&seen.head.name);
             tracing::warn!(%name, "an Addon can't be read");
         }
-        written.map(|written| match self.was_listed {
-            true => Written { components: Told::default(), ..written },
-            false => written,
-        })
+        written
     }
 }
 
@@ -170,4 +167,57 @@ impl Reader for AddonReader {
 
 fn news(report: Option<Report>) -> Option<News> {
     report.map(|report| report.news)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, clippy::panic)]
+
+    use super::*;
+    use crate::api::Identifier;
+
+    fn addon(managed_by: &str) -> Vec<u8> {
+        let addon = serde_json::json!({
+            "metadata": {"name": "dns", "uid": "u", "labels": {"app.kubernetes.io/managed-by": managed_by}},
+            "spec": {"identifier": "dns"},
+            "status": {
+                "counts": {"total": 3}, "omitted": 1,
+                "components": [
+                    {"group": "apps", "kind": "Deployment", "resource": "deployments", "version": "v1",
+                     "namespace": "kube-system", "name": "coredns", "uid": "d", "health": "Healthy"},
+                    {"kind": "Service", "resource": "services", "version": "v1",
+                     "namespace": "kube-system", "name": "dns", "uid": "s", "health": "Healthy"},
+                ],
+            },
+        });
+        serde_json::to_vec(&addon).expect("JSON")
+    }
+
+    /// The only `Addon` of a list.
+    fn listed(reader: &mut AddonReader, json: &[u8]) -> Written {
+        reader.begin();
+        assert!(reader.listed(&Object::of_json(json)));
+        match reader.complete() {
+            Some(AddonNews::Seen(Some(Seen::Listed(mut all)), _)) => all.pop().expect("one"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_ours_tell_of_their_components_is_read_from_the_first_list_alone() {
+        let mut reader = AddonReader::new(LabelPrefix::default(), SharedRules::default());
+        let first = listed(&mut reader, &addon("addon-controller"));
+        let names: Vec<String> =
+            first.components.read().into_iter().map(|component| component.name).collect();
+        assert_eq!((names, first.components.keys().len()), (vec!["coredns".into(), "dns".into()], 2));
+        assert_eq!(first.partial, Some(3));
+
+        let again = listed(&mut reader, &addon("addon-controller"));
+        assert!(again.components.read().is_empty() && again.components.keys().is_empty());
+        assert_eq!(again.held.identifier(), Identifier::new("dns"));
+
+        let mut reader = AddonReader::new(LabelPrefix::default(), SharedRules::default());
+        let theirs = listed(&mut reader, &addon("somebody"));
+        assert!(theirs.components.keys().is_empty() && !theirs.held.is_ours());
+    }
 }

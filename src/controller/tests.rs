@@ -133,7 +133,7 @@ impl Bench {
 
     async fn list_addons(&self, addons: Vec<Addon>) {
         let news = AddonNews::Seen(
-            Some(Seen::Listed(addons.iter().filter_map(Written::of).collect())),
+            Some(Seen::Listed(addons.iter().filter_map(|addon| Written::of(addon, true)).collect())),
             Some(News::Listed(Vec::new())),
         );
         self.addons.send(news).await.expect("the engine listens");

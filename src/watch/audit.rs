@@ -39,7 +39,7 @@ pub(super) async fn drift<R: Reader>(
     loop {
         let mut items = feed.exact(version, &token).await?;
         while let Some(item) = items.next().await? {
-            match reader.compare(&item.seen()) {
+            match reader.compare(&item.seen()?) {
                 Compared::Alien => {}
                 Compared::Same => confirmed += 1,
                 Compared::Changed => {

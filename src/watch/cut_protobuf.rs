@@ -103,7 +103,7 @@ impl Cutter {
     /// What is said of the list, once all has arrived.
     pub(super) fn end(self) -> Result<ListMeta, FeedError> {
         if !self.buffer.is_empty() || self.inside != Some(0) {
-            return Err(FeedError::Unreadable("a list was cut off".to_owned()));
+            return Err(FeedError::BrokeOff("not all of it came".to_owned()));
         }
         if !self.kind.ends_with("List") {
             return Err(wire::no_list(&self.kind));

@@ -20,13 +20,9 @@ use crate::{
     model::{Kind, text},
 };
 
-/// How long the API server may take to begin an answer. The first list of a kind that nobody
-/// watches yet makes it read the whole kind from its store.
-const HEADERS_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// How long a list or a page of one may take to arrive, once it has begun. The API server takes no more time
-/// for one either.
-const LIST_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long the API server may take to begin an answer, and to go on with a list. The first list of a kind that
+/// nobody watches yet makes it read the whole kind from its store.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Objects of a page.
 pub(super) const PAGE: usize = 500;
@@ -53,6 +49,9 @@ pub enum FeedError {
     /// The connection failed.
     #[error("{0}")]
     Transport(String),
+    /// A list began, and didn't come whole.
+    #[error("the API server's answer broke off: {0}")]
+    BrokeOff(String),
     /// Nothing came for too long.
     #[error("the API server did not answer within {} s", .0.as_secs())]
     Timeout(Duration),
@@ -82,7 +81,7 @@ impl FeedError {
     pub(super) fn counted(&self) -> WatchErrorCode {
         match self {
             Self::Status { code, .. } => WatchErrorCode::Status(*code),
-            Self::Transport(_) => WatchErrorCode::Connection,
+            Self::Transport(_) | Self::BrokeOff(_) => WatchErrorCode::Connection,
             Self::Timeout(_) => WatchErrorCode::Timeout,
             Self::Unreadable(_) | Self::TooLarge => WatchErrorCode::Decode,
         }
@@ -108,8 +107,10 @@ pub struct Feed {
     detail: Detail,
     /// Whether `detail` may change with what is seen.
     is_chosen: bool,
-    headers_timeout: Duration,
-    list_timeout: Duration,
+    /// Whether it was chosen once: then that says more than a sample.
+    is_decided: bool,
+    /// How long nothing may come.
+    patience: Duration,
     pub(super) metrics: Arc<WatchMetrics>,
 }
 
@@ -121,7 +122,6 @@ impl Feed {
     pub fn new(client: Client, kind: Arc<Kind>, metrics: Arc<WatchMetrics>) -> Self {
         let root = if kind.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", kind.group) };
         let path = format!("{root}/{}/{}", kind.version, kind.plural);
-        let (headers_timeout, list_timeout) = (HEADERS_TIMEOUT, LIST_TIMEOUT);
         let detail = if kind.is_read_by_metadata() { Detail::Metadata } else { Detail::Whole };
         metrics.whole(detail == Detail::Whole);
         let selector = String::new();
@@ -132,8 +132,8 @@ impl Feed {
             selector,
             detail,
             is_chosen: false,
-            headers_timeout,
-            list_timeout,
+            is_decided: false,
+            patience: PATIENCE,
             metrics,
         }
     }
@@ -157,6 +157,11 @@ impl Feed {
         Self { is_chosen, ..self }.showing(Detail::Metadata)
     }
 
+    /// Whether it is to be chosen what is asked for, and nothing tells what serves better.
+    pub(super) fn is_undecided(&self) -> bool {
+        self.is_chosen && !self.is_decided
+    }
+
     /// Whether what comes is whole, and needn't be.
     pub(super) fn may_be_metadata(&self) -> bool {
         self.is_chosen && self.detail == Detail::Whole
@@ -175,6 +180,7 @@ impl Feed {
     /// Asks for whole objects from now on or for metadata, where that may be chosen.
     pub(super) fn choose(&mut self, whole: bool) {
         if self.is_chosen {
+            self.is_decided = true;
             self.show(if whole { Detail::Whole } else { Detail::Metadata });
         }
     }
@@ -184,10 +190,10 @@ impl Feed {
         self.metrics.whole(detail == Detail::Whole);
     }
 
-    /// The same feed, where an answer may take as long as `patience` to begin and to arrive.
+    /// The same feed, where nothing may come for as long as `patience`.
     #[must_use]
     pub fn patient(self, patience: Duration) -> Self {
-        Self { headers_timeout: patience, list_timeout: patience, ..self }
+        Self { patience, ..self }
     }
 
     /// The same feed, of the objects alone that the API server selects by `labels`. Look-ups by a name
@@ -262,10 +268,15 @@ impl Feed {
         }
         let mut items = self.read(&query).await?;
         let mut objects = Vec::new();
-        while let Some(item) = items.next().await? {
-            objects.extend(read(&item.seen()));
+        for _ in 0..limit {
+            let Some(item) = items.next().await? else {
+                return Ok((objects, !items.end()?.token.is_empty()));
+            };
+            objects.extend(read(&item.seen()?));
         }
-        Ok((objects, !items.end()?.token.is_empty()))
+        // Whoever serves an API may not know of limits.
+        let is_more = items.next().await?.is_some() || !items.end()?.token.is_empty();
+        Ok((objects, is_more))
     }
 
     /// The same feed for one namespace; for all where it has no name.
@@ -288,7 +299,7 @@ impl Feed {
     async fn read_as(&self, query: &str, detail: Detail) -> Result<Items, FeedError> {
         let response = self.get(query, detail.accept(true)).await?;
         let encoding = Encoding::of(response.headers());
-        Ok(Items::new(response.into_body(), encoding, self.list_timeout))
+        Ok(Items::new(response.into_body(), encoding, self.patience))
     }
 
     async fn frames(&self, query: &str) -> Result<Frames, FeedError> {
@@ -302,9 +313,9 @@ impl Feed {
             .header(header::ACCEPT, accept)
             .body(Body::empty())
             .map_err(|error| FeedError::transport(&error))?;
-        let response = tokio::time::timeout(self.headers_timeout, self.client.send(request))
+        let response = tokio::time::timeout(self.patience, self.client.send(request))
             .await
-            .map_err(|_| FeedError::Timeout(self.headers_timeout))?
+            .map_err(|_| FeedError::Timeout(self.patience))?
             .map_err(|error| FeedError::transport(&error))?;
         if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
     }
@@ -324,7 +335,7 @@ async fn refusal(response: Response<Body>) -> FeedError {
         .and_then(|value| value.to_str().ok()?.parse().ok())
         .map(Duration::from_secs);
     let body = Limited::new(response.into_body(), MAX_ERROR).collect();
-    let body = match tokio::time::timeout(HEADERS_TIMEOUT, body).await {
+    let body = match tokio::time::timeout(PATIENCE, body).await {
         Ok(Ok(body)) => body.to_bytes(),
         _ => Bytes::new(),
     };

@@ -12,6 +12,7 @@ use super::{
     Feed, FeedError, Reader, audit,
     feed::{ALL, PAGE},
     frames::Frames,
+    items::Item,
     listing::{Name, list},
     live_rules::{Asked, LiveRules},
     progress::{Phase, Progress, SHORT_WATCH},
@@ -161,7 +162,11 @@ impl<R: Reader> Follower<'_, R> {
         self.turns.begin();
         match within_turn(turn, list(&mut self.feed, self.reader, limit)).await {
             Ok(version) => self.listed(&version).await.map(|()| None),
-            Err(error) => Ok(Some(error)),
+            Err(error) => {
+                // What came of it would only take room until the next.
+                self.reader.begin();
+                Ok(Some(error))
+            }
         }
     }
 
@@ -273,8 +278,9 @@ impl<R: Reader> Follower<'_, R> {
 
     /// Reads an object whole of which metadata came. One that is gone by then is told of by the watch.
     async fn read(&mut self, name: Name, version: &str) -> Result<Option<R::News>, FeedError> {
-        let items = name.read(&self.feed, version).await?;
-        Ok(items.first().and_then(|item| self.reader.changed(&item.seen())))
+        let item = name.read(&self.feed, version).await?;
+        let seen = item.as_ref().map(Item::seen).transpose()?;
+        Ok(seen.and_then(|seen| self.reader.changed(&seen)))
     }
 
     /// Compares what the watch told with a list; false where they differ. The watch waits meanwhile.

@@ -1,12 +1,18 @@
 //! The objects of a list, one by one as they arrive: however long a list is, no more of it is held than one
 //! object.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use kube::client::Body;
 use tokio::time::{Instant, timeout_at};
 
 use super::{FeedError, Seen, cut_json, cut_protobuf, json, protobuf, reader, wire::Encoding};
+
+/// How long a list may take to arrive once it has begun. The API server takes no longer for one either, by
+/// default.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// The longest object that is read: more than the API server stores for one.
 pub(super) const MAX_ITEM: usize = 16 << 20;
@@ -21,8 +27,8 @@ pub(super) struct Items<B = Body> {
     encoding: Encoding,
     /// When it must have arrived.
     until: Instant,
-    /// How long it may take: what is said where it takes longer.
-    patience: std::time::Duration,
+    /// How long nothing may come.
+    patience: Duration,
 }
 
 enum Cutter {
@@ -49,13 +55,13 @@ where
     B: hyper::body::Body<Data = Bytes> + Unpin,
     B::Error: std::error::Error,
 {
-    /// The list in `body`, which has to arrive within `patience`.
-    pub(super) fn new(body: B, encoding: Encoding, patience: std::time::Duration) -> Self {
+    /// The list in `body`, of which something has to come within `patience` each time.
+    pub(super) fn new(body: B, encoding: Encoding, patience: Duration) -> Self {
         let cutter = match encoding {
             Encoding::Json => Cutter::Json(cut_json::Cutter::default()),
             Encoding::Protobuf => Cutter::Protobuf(cut_protobuf::Cutter::default()),
         };
-        Self { body, cutter, encoding, until: Instant::now() + patience, patience }
+        Self { body, cutter, encoding, until: Instant::now() + LONGEST, patience }
     }
 
     /// The next object; `None` after the last.
@@ -68,13 +74,28 @@ where
             if let Some(bytes) = whole {
                 return Ok(Some(Item { bytes, encoding: self.encoding }));
             }
-            let frame = timeout_at(self.until, self.body.frame()).await;
-            let Some(frame) = frame.map_err(|_| FeedError::Timeout(self.patience))? else { return Ok(None) };
-            let chunk = frame.map_err(|error| FeedError::transport(&error))?.into_data().unwrap_or_default();
+            let now = Instant::now();
+            let until = self.until.min(now + self.patience);
+            let frame = match timeout_at(until, self.body.frame()).await {
+                Ok(Some(frame)) if now < self.until => frame,
+                Ok(None) => return Ok(None),
+                Ok(Some(_)) | Err(_) => return Err(FeedError::BrokeOff(self.too_slow(until))),
+            };
+            let frame =
+                frame.map_err(|error| FeedError::BrokeOff(FeedError::transport(&error).to_string()))?;
+            let chunk = frame.into_data().unwrap_or_default();
             match &mut self.cutter {
                 Cutter::Json(cutter) => cutter.push(chunk),
                 Cutter::Protobuf(cutter) => cutter.push(&chunk),
             }
+        }
+    }
+
+    fn too_slow(&self, until: Instant) -> String {
+        if until < self.until {
+            format!("nothing came for {} s", self.patience.as_secs())
+        } else {
+            format!("it took longer than {} s", LONGEST.as_secs())
         }
     }
 
@@ -89,26 +110,34 @@ where
         }
     }
 
-    /// All of them, of a short list.
-    pub(super) async fn all(mut self) -> Result<Vec<Item>, FeedError> {
-        let mut all = Vec::new();
+    /// The object of that name; `None` where there is none.
+    pub(super) async fn named(mut self, name: &str) -> Result<Option<Item>, FeedError> {
+        let mut found = None;
         while let Some(item) = self.next().await? {
-            all.push(item);
+            // Whoever serves an API may not know what was asked for.
+            if item.seen()?.head.name == name {
+                found = Some(item);
+            }
         }
-        self.end().map(|_| all)
+        self.end().map(|_| found)
     }
 }
 
 impl Item {
     /// The object. One that isn't even named as it should be has no name.
-    pub(super) fn seen(&self) -> Seen<'_> {
-        match self.encoding {
-            Encoding::Json => Seen { head: json::head(&self.bytes), body: reader::Body::Object(&self.bytes) },
+    ///
+    /// # Errors
+    /// Where it isn't JSON: then the list can't be trusted.
+    pub(super) fn seen(&self) -> Result<Seen<'_>, FeedError> {
+        Ok(match self.encoding {
+            Encoding::Json => {
+                Seen { head: json::head(&self.bytes)?, body: reader::Body::Object(&self.bytes) }
+            }
             Encoding::Protobuf => {
                 let (head, metadata) = protobuf::object(&self.bytes).unwrap_or_default();
                 Seen { head, body: reader::Body::Metadata(metadata) }
             }
-        }
+        })
     }
 }
 
@@ -116,7 +145,7 @@ impl Item {
 mod tests {
     #![allow(clippy::expect_used)]
 
-    use std::{convert::Infallible, time::Duration};
+    use std::convert::Infallible;
 
     use futures::stream;
     use http_body_util::StreamBody;
@@ -149,6 +178,7 @@ mod tests {
             let mut items = Items::new(body, encoding, Duration::from_secs(60));
             let mut all = Vec::new();
             while let Some(item) = items.next().await? {
+                item.seen()?;
                 all.push(item.bytes);
             }
             items.end().map(|meta| (all, meta))
@@ -183,9 +213,16 @@ mod tests {
             r#"{"kind":"PodList","items":[{},{}]"#,
             r#"{"kind":"PodList","items":[]}}"#,
             r#"{"kind":"PodList","items":]}"#,
+            r#"{"kind":"PodList","items":{"a":1}}"#,
+            r#"{"kind":"PodList","items":"x"}"#,
+            r#"{"kind":"PodList","\u0069tems":[{}]}"#,
+            r#"{"kind":"PodList","items":[],"items":[{}]}"#,
+            r#"{"kind":"PodList","items":[{"a":}]}"#,
+            r#"{"kind":"PodList","items":[{}{}]}"#,
+            r#"{"kind":"PodList","items":[} {,{}]}"#,
         ] {
-            assert!(matches!(json(body), Err(FeedError::Unreadable(_))), "{body}");
-            assert!(matches!(read(Encoding::Protobuf, vec![body.into()]), Err(FeedError::Unreadable(_))));
+            assert!(matches!(json(body), Err(FeedError::Unreadable(_) | FeedError::BrokeOff(_))), "{body}");
+            assert!(read(Encoding::Protobuf, vec![body.into()]).is_err(), "{body}");
         }
         assert_eq!(json(r#"{"kind":"PodList","items":null}"#).expect("a list").0.len(), 0);
         // What Go writes of a struct, and of a map.
@@ -234,7 +271,7 @@ mod tests {
         let (items, of) = read_to(whole.len()).expect("a list");
         assert_eq!((items, of), (vec!["one".into(), Bytes::new(), "three".into()], meta("7", "next")));
         for end in 0..whole.len() {
-            assert!(matches!(read_to(end), Err(FeedError::Unreadable(_))), "after {end} bytes");
+            assert!(matches!(read_to(end), Err(FeedError::BrokeOff(_))), "after {end} bytes");
         }
     }
 

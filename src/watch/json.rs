@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
 use super::{
     FeedError, Head,
@@ -55,9 +55,11 @@ pub(super) fn event(line: &[u8]) -> Result<Event<'_>, FeedError> {
 /// Where it is none.
 pub(super) fn list_meta(rest: &[u8]) -> Result<ListMeta, FeedError> {
     #[derive(Deserialize)]
+    #[expect(dead_code, reason = "they were cut out: none is left")]
     struct List {
         #[serde(default)]
         kind: String,
+        items: Option<[IgnoredAny; 0]>,
         #[serde(default)]
         metadata: Meta,
     }
@@ -67,16 +69,28 @@ pub(super) fn list_meta(rest: &[u8]) -> Result<ListMeta, FeedError> {
         resource_version: String,
         r#continue: String,
     }
-    let List { kind, metadata } = serde_json::from_slice(rest).map_err(|error| unreadable(&error))?;
+    let List { kind, metadata, .. } = serde_json::from_slice(rest).map_err(|error| match error.is_eof() {
+        true => FeedError::BrokeOff("not all of it came".to_owned()),
+        false => unreadable(&error),
+    })?;
     if !kind.ends_with("List") {
         return Err(wire::no_list(&kind));
     }
     Ok(ListMeta { resource_version: metadata.resource_version, token: metadata.r#continue })
 }
 
-/// What names an object; nothing where that can't be read.
-pub(super) fn head(object: &[u8]) -> Head<'_> {
-    serde_json::from_slice::<Named<'_>>(object).unwrap_or_default().metadata
+/// What names an object; nothing where it isn't named as it should be.
+///
+/// # Errors
+/// Where it isn't JSON.
+pub(super) fn head(object: &[u8]) -> Result<Head<'_>, FeedError> {
+    if let Ok(named) = serde_json::from_slice::<Named<'_>>(object) {
+        return Ok(named.metadata);
+    }
+    match serde_json::from_slice::<IgnoredAny>(object) {
+        Ok(_) => Ok(Head::default()),
+        Err(error) => Err(unreadable(&error)),
+    }
 }
 
 fn unreadable(error: &serde_json::Error) -> FeedError {

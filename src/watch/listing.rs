@@ -4,12 +4,11 @@ use futures::{StreamExt, stream};
 
 use super::{
     Feed, FeedError, Reader, Seen,
-    feed::ALL,
     items::{Item, ListMeta},
     transport::Share,
 };
 
-/// Objects of the list that tells whether metadata or whole objects serve better.
+/// Objects of the first list of a kind, which tells whether metadata or whole objects serve better.
 const SAMPLE: usize = 100;
 
 /// Reads of single objects at a time.
@@ -21,31 +20,33 @@ pub(super) struct Name {
     name: String,
 }
 
-/// Lists a kind into `reader`, in pages of `limit` objects or of [`ALL`]; gives the version of the list.
+/// Lists a kind into `reader`, in pages of `limit` objects or at once ([`ALL`](super::feed::ALL)); gives the version of the list.
 ///
-/// The API server has all objects at hand in memory, and mostly reads each page but the first from its store, which
-/// takes it several times the CPU: pages are for lists that don't come through whole.
+/// An API server since 1.31 has all objects at hand in memory, and reads each page but the first from its store
+/// where nothing has changed lately, which takes it several times the CPU: pages are for lists that don't come
+/// through at once.
 pub(super) async fn list<R: Reader>(
     feed: &mut Feed,
     reader: &mut R,
     limit: usize,
 ) -> Result<String, FeedError> {
-    let mut is_sample = feed.may_lack() && limit == ALL;
+    let mut is_sample = feed.is_undecided();
     loop {
         let mut listing = Listing::begin(reader);
-        let meta = if is_sample {
+        let part = if is_sample {
             listing.part(feed, reader, SAMPLE, "").await?
         } else {
             listing.whole(feed, reader, limit).await?
         };
         let is_better_whole = listing.share.lists_whole();
-        if feed.may_lack() && is_better_whole {
-            feed.choose(true);
-        } else if meta.token.is_empty() {
-            feed.choose(is_better_whole);
-            let version = meta.resource_version;
-            Name::read_all(listing.wanted, feed, reader, &version).await?;
-            return Ok(version);
+        let is_in_vain = feed.may_lack() && is_better_whole;
+        feed.choose(is_better_whole);
+        if let Some(ListMeta { resource_version, token }) = part
+            && token.is_empty()
+            && !is_in_vain
+        {
+            Name::read_all(listing.wanted, feed, reader, &resource_version).await?;
+            return Ok(resource_version);
         }
         is_sample = false;
     }
@@ -65,19 +66,19 @@ impl Listing {
         Self::default()
     }
 
+    /// All parts; gives what the last says, and `None` where it was given up for a list of whole objects.
     async fn whole<R: Reader>(
         &mut self,
         feed: &Feed,
         reader: &mut R,
         limit: usize,
-    ) -> Result<ListMeta, FeedError> {
+    ) -> Result<Option<ListMeta>, FeedError> {
         let mut token = String::new();
         loop {
-            let meta = self.part(feed, reader, limit, &token).await?;
-            if meta.token.is_empty() {
-                return Ok(meta);
+            match self.part(feed, reader, limit, &token).await? {
+                Some(meta) if !meta.token.is_empty() => token = meta.token,
+                end => return Ok(end),
             }
-            token = meta.token;
         }
     }
 
@@ -87,17 +88,23 @@ impl Listing {
         reader: &mut R,
         limit: usize,
         token: &str,
-    ) -> Result<ListMeta, FeedError> {
+    ) -> Result<Option<ListMeta>, FeedError> {
         let mut items = feed.list(limit, token).await?;
         while let Some(item) = items.next().await? {
-            let seen = item.seen();
-            let is_wanted = if feed.may_lack() { reader.wants(&seen) } else { reader.listed(&seen) };
-            self.share.count(is_wanted);
-            if is_wanted && feed.may_lack() {
+            let seen = item.seen()?;
+            if !feed.may_lack() {
+                self.share.count(reader.listed(&seen));
+            } else if reader.wants(&seen) {
+                self.share.count(true);
                 self.wanted.push(Name::of(&seen));
+                if self.share.lists_surely_whole() {
+                    return Ok(None);
+                }
+            } else {
+                self.share.count(false);
             }
         }
-        items.end()
+        items.end().map(Some)
     }
 }
 
@@ -106,16 +113,16 @@ impl Name {
         Self { namespace: seen.head.namespace.to_string(), name: seen.head.name.to_string() }
     }
 
-    /// Reads the object whole, as it was at `version` or later.
+    /// Reads the object whole, as it was at `version` or later; `None` where it is gone.
     pub(super) fn read(
         self,
         feed: &Feed,
         version: &str,
-    ) -> impl Future<Output = Result<Vec<Item>, FeedError>> + Send + use<> {
+    ) -> impl Future<Output = Result<Option<Item>, FeedError>> + Send + use<> {
         let (feed, version) = (feed.within(&self.namespace), version.to_owned());
         async move {
             feed.metrics.read();
-            feed.whole(&self.name, &version).await?.all().await
+            feed.whole(&self.name, &version).await?.named(&self.name).await
         }
     }
 
@@ -126,11 +133,11 @@ impl Name {
         reader: &mut R,
         version: &str,
     ) -> Result<(), FeedError> {
-        let mut reads =
-            stream::iter(names.into_iter().map(|name| name.read(feed, version))).buffer_unordered(READS);
-        while let Some(items) = reads.next().await {
-            for item in items? {
-                reader.listed(&item.seen());
+        let reads = names.into_iter().map(|name| name.read(feed, version));
+        let mut reads = stream::iter(reads).buffer_unordered(READS);
+        while let Some(item) = reads.next().await {
+            if let Some(item) = item? {
+                reader.listed(&item.seen()?);
             }
         }
         Ok(())

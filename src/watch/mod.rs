@@ -1,13 +1,13 @@
 //! One supervised watch a kind, and what could not be seen.
 //!
 //! # Guarantees
-//! - A list is staged and taken over whole: a half list shows nothing and takes nothing away.
+//! - A list is staged and taken over whole: a half list shows nothing and takes nothing away. No more of it
+//!   is held than one object and what a [`Reader`] makes of each.
 //! - An error takes nothing away. What is known of a kind stays until the kind is listed anew or a
 //!   current discovery document lacks it.
 //! - A kind that is refused or fails holds up no other.
 //! - Rules that change are applied to what is known already by listing the kinds concerned anew;
 //!   until such a list is whole, the verdicts stand.
-//!
 //! - What the watch told is compared with a fresh list now and then; what differs is counted, and the
 //!   kind is listed anew.
 //! - Of a kind of which few objects are wanted, only metadata is asked for, and each wanted object is read;
@@ -15,8 +15,9 @@
 //!
 //! # Recovery
 //! Failures are repeated with a growing, spread wait that only progress resets: a complete list or
-//! an event, or a watch that stays open. A version that the server has forgotten leads to a new list, whether it says so in the
-//! answer or in the stream.
+//! an event, or a watch that stays open. A version that the server has forgotten leads to a new list,
+//! whether it says so in the answer or in an event. A list that doesn't come through at once is asked for in
+//! pages.
 
 mod audit;
 mod components;

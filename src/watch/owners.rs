@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use kube::Client;
 
-use super::{Feed, FeedError, items::Item};
+use super::{Feed, FeedError};
 use crate::{
     discover::Catalogue,
-    model::{Object, Owner, decode::Raw},
+    model::{Owner, decode::Raw},
 };
 
 /// The owner that controls `owner`, an object in `namespace` that carries no label itself; `None`
@@ -22,9 +22,9 @@ pub async fn controller_of(
     let found = catalogue.kinds.values().find(|kind| kind.group == owner.group && kind.kind == owner.kind);
     let Some(kind) = found else { return Ok(None) };
     let feed = Feed::uncounted(client.clone(), Arc::clone(kind)).of_metadata();
-    let items = feed.within(namespace).named(&owner.name).await?.all().await?;
-    let read = |item: &Item| item.seen().decode::<Raw>().ok()?.into_object(Arc::clone(kind));
-    let objects = items.iter().filter_map(read);
-    let mut same = objects.filter(|object: &Object| object.reference.uid == owner.uid);
-    Ok(same.next().and_then(|object| object.controller))
+    let items = feed.within(namespace).named(&owner.name).await?;
+    let Some(item) = items.named(&owner.name).await? else { return Ok(None) };
+    let object = item.seen()?.decode::<Raw>().ok().and_then(|raw| raw.into_object(Arc::clone(kind)));
+    let same = object.filter(|object| object.reference.uid == owner.uid);
+    Ok(same.and_then(|object| object.controller))
 }

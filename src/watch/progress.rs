@@ -27,6 +27,9 @@ const FORBIDDEN_BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duratio
 /// The longest wait that a server may ask for.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(120);
 
+/// So many lists at once are tried before a kind is listed in pages for good.
+const TRIES: u32 = 2;
+
 /// What the API server says where it is asked for a version that it hasn't reached, as after a
 /// restore of its store. Gateways answer 504 too.
 const TOO_LARGE_VERSION: &str = "Too large resource version";
@@ -49,6 +52,8 @@ pub(super) struct Progress {
     /// Failures in a row, and among them those to be refused.
     failures: u32,
     refusals: u32,
+    /// Lists at once in a row that didn't come through.
+    cut_off: u32,
     /// Lists in a row whose version had expired when it was to be followed.
     expired: u32,
     failing_since: Option<Instant>,
@@ -65,6 +70,7 @@ impl Progress {
             phase: Phase::List,
             failures: 0,
             refusals: 0,
+            cut_off: 0,
             expired: 0,
             failing_since: None,
             refused_since: None,
@@ -88,13 +94,16 @@ impl Progress {
 
     /// A list is whole.
     pub(super) fn listed(&mut self, resource_version: &str) {
+        if self.phase == Phase::List {
+            self.cut_off = 0;
+        }
         self.phase = Phase::Follow(resource_version.to_owned());
         self.recovered();
     }
 
     /// A new list is wanted. What is known holds until it is whole.
     pub(super) fn anew(&mut self) {
-        self.phase = Phase::List;
+        self.phase = self.relist();
     }
 
     /// An event or a bookmark came.
@@ -130,7 +139,7 @@ impl Progress {
     pub(super) fn failed(&mut self, error: &FeedError, open: Duration, now: Instant) -> Duration {
         if matches!(self.phase, Phase::Follow(_)) {
             if self.has_expired(error) {
-                self.phase = Phase::List;
+                self.phase = self.relist();
                 self.expired += 1;
                 return if self.expired == 1 { Duration::ZERO } else { backoff(BACKOFF, self.expired) };
             }
@@ -145,17 +154,32 @@ impl Progress {
                 return backoff((Duration::ZERO, BACKOFF.0), 0);
             }
             if matches!(error.code(), Some(400 | 404 | 405 | 422)) {
-                self.phase = Phase::List;
+                self.phase = self.relist();
             }
         }
-        // What took too long or broke off in the middle may do so every time, as where the connection is slow
-        // and the server gives each request so much time; what has expired begins anew.
-        match (&self.phase, error.code()) {
-            (Phase::List, None) => self.phase = Phase::Pages,
-            (Phase::Pages, Some(410)) => self.phase = Phase::List,
-            _ => {}
+        if self.phase == Phase::List && self.is_too_much(error) {
+            self.cut_off += 1;
+            self.phase = Phase::Pages;
+        } else if self.phase == Phase::Pages && error.code() == Some(410) {
+            self.phase = self.relist();
         }
         self.fail(error, now)
+    }
+
+    /// Whether a list at once may fail so every time, as where the connection is slow and each request has only
+    /// so much time.
+    fn is_too_much(&self, error: &FeedError) -> bool {
+        match error {
+            FeedError::BrokeOff(_) | FeedError::Timeout(_) | FeedError::Status { code: 413 | 504, .. } => {
+                true
+            }
+            FeedError::Status { code: 500 | 502 | 503, retry_after: None, .. } => self.failures > 0,
+            _ => false,
+        }
+    }
+
+    fn relist(&self) -> Phase {
+        if self.cut_off < TRIES { Phase::List } else { Phase::Pages }
     }
 
     fn has_expired(&self, error: &FeedError) -> bool {
@@ -388,6 +412,38 @@ mod tests {
         let waits: Vec<Duration> = (0..12).map(|_| progress.failed(&status(403), NEVER_OPEN, now)).collect();
         assert!(waits[0] <= Duration::from_secs(2), "{waits:?}");
         assert!(waits[11] >= Duration::from_secs(300), "{waits:?}");
+    }
+
+    #[test]
+    fn what_does_not_come_through_at_once_comes_in_pages() {
+        let broke_off = FeedError::BrokeOff("cut".into());
+        let mut progress = Progress::new();
+        let fail = |progress: &mut Progress, error: &FeedError| {
+            progress.failed(error, NEVER_OPEN, Instant::now());
+            progress.phase().clone()
+        };
+        // A server that isn't there, or that fails once, says nothing of the list.
+        assert_eq!(fail(&mut progress, &cut()), Phase::List);
+        assert_eq!(fail(&mut Progress::new(), &status(500)), Phase::List);
+        assert_eq!(fail(&mut progress, &status(403)), Phase::List);
+        assert_eq!(fail(&mut progress, &status(500)), Phase::Pages, "again");
+        assert_eq!(fail(&mut progress, &status(500)), Phase::Pages);
+        assert_eq!(fail(&mut progress, &status(410)), Phase::List, "a page has expired");
+        progress.listed("5");
+
+        for code in [413, 504] {
+            assert_eq!(fail(&mut Progress::new(), &status(code)), Phase::Pages);
+        }
+        let slow = FeedError::Timeout(Duration::from_secs(30));
+        assert_eq!(fail(&mut Progress::new(), &slow), Phase::Pages);
+
+        assert_eq!(fail(&mut progress, &status(410)), Phase::List, "its version has expired");
+        assert_eq!(fail(&mut progress, &broke_off), Phase::Pages);
+        progress.listed("6");
+        assert_eq!(fail(&mut progress, &status(410)), Phase::List, "it is tried once more");
+        assert_eq!(fail(&mut progress, &broke_off), Phase::Pages);
+        progress.listed("7");
+        assert_eq!(fail(&mut progress, &status(410)), Phase::Pages, "and not every time");
     }
 
     #[test]

@@ -119,6 +119,13 @@ impl Seen<'_> {
         }
     }
 
+    /// The object with this JSON.
+    #[cfg(test)]
+    pub(crate) fn of_json(json: &[u8]) -> Seen<'_> {
+        let head = super::json::head(json).unwrap_or_default();
+        Seen { head, body: Body::Object(json) }
+    }
+
     /// Whether `finder` finds something anywhere in what came.
     pub(super) fn holds(&self, finder: &memmem::Finder<'_>) -> bool {
         let bytes: &[u8] = match &self.body {

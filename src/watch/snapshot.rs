@@ -5,7 +5,10 @@ use kube::Client;
 use tokio::time::timeout;
 
 use super::{
-    Feed, FeedError, News, Reader, components::ComponentReader, feed::ALL, listing::list as list_into,
+    Feed, FeedError, News, Reader,
+    components::ComponentReader,
+    feed::{ALL, PAGE},
+    listing::list as list_into,
     owners::controller_of,
 };
 use crate::{
@@ -76,7 +79,12 @@ async fn list(
 ) -> Result<Vec<Observation>, FeedError> {
     let mut feed = Feed::uncounted(client.clone(), Arc::clone(&kind)).patient(patience).as_needed();
     let mut reader = ComponentReader::new(kind, prefix.clone(), Arc::clone(rules));
-    list_into(&mut feed, &mut reader, ALL).await?;
+    let at_once = list_into(&mut feed, &mut reader, ALL).await;
+    if let Err(FeedError::BrokeOff(_)) = at_once {
+        list_into(&mut feed, &mut reader, PAGE).await?;
+    } else {
+        at_once?;
+    }
     Ok(match reader.complete().map(|report| report.news) {
         Some(News::Listed(observations)) => observations,
         _ => Vec::new(),

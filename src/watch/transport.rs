@@ -3,10 +3,11 @@
 //! Whole objects cost the API server their encoding and us their bytes, whether anybody wants them or not;
 //! a read costs both a request. `docs/performance.md` has what each takes on a real API server.
 
-use std::ops::AddAssign;
-
 /// What a read of one object is worth in objects that are sent whole instead of their metadata alone.
 const READ: usize = 20;
+
+/// So many wanted objects are counted before a list of metadata is given up in the middle.
+const SURE: usize = 1000;
 
 /// So many are read between two bookmarks before a watch is given up for one of whole objects.
 const READS: usize = 16;
@@ -14,7 +15,7 @@ const READS: usize = 16;
 /// So many events tell how a watch of whole objects is used.
 const EVENTS: usize = 256;
 
-/// How many objects came, in a page or between two bookmarks, which come once a minute.
+/// How many objects came, in a list or between two bookmarks, which come once a minute.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Share {
     all: usize,
@@ -33,6 +34,11 @@ impl Share {
         self.wanted * READ > self.all
     }
 
+    /// Whether that is sure before the list is complete, unless all that are wanted come first.
+    pub(super) fn lists_surely_whole(self) -> bool {
+        self.wanted >= SURE && self.lists_whole()
+    }
+
     /// Whether a watch of metadata is better one of whole objects.
     pub(super) fn is_better_whole(self) -> bool {
         self.wanted > READS && self.lists_whole()
@@ -42,13 +48,6 @@ impl Share {
     /// between them stays as it is.
     pub(super) fn is_better_metadata(self) -> bool {
         self.all >= EVENTS && self.wanted * READ * 2 < self.all
-    }
-}
-
-impl AddAssign for Share {
-    fn add_assign(&mut self, other: Self) {
-        self.all += other.all;
-        self.wanted += other.wanted;
     }
 }
 
@@ -62,7 +61,9 @@ mod tests {
             [(0, 0, false), (1, 1, true), (20, 1, false), (19, 1, true), (100, 5, false), (500, 26, true)]
         {
             assert_eq!(share(all, wanted).lists_whole(), whole, "{wanted} of {all}");
+            assert!(!share(all, wanted).lists_surely_whole());
         }
+        assert!(share(1_000, 1_000).lists_surely_whole() && !share(30_000, 1_000).lists_surely_whole());
     }
 
     fn share(all: usize, wanted: usize) -> Share {

@@ -42,7 +42,7 @@ pub async fn unmarked(
     loop {
         let mut items = feed.list(PAGE, &token).await?;
         while let Some(item) = items.next().await? {
-            let seen = item.seen();
+            let seen = item.seen()?;
             let raw = seen.holds(&finder).then(|| seen.decode::<Raw>().ok()).flatten();
             let Some(object) = raw.and_then(|raw| raw.into_object(Arc::clone(&kind))) else { continue };
             let keys = object.labels.iter().map(|(key, _)| key);

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::api::{LabelPrefix, bounds};
 
-fn live(addon: Addon) -> Option<Live> {
-    Held::of(&addon).map(|held| held.live)
+fn live(addon: &Addon) -> Option<Live> {
+    Held::of(addon).map(|held| held.live)
 }
 
 fn digest(status: &AddonStatus) -> Digest {
@@ -31,10 +31,10 @@ fn each_situation_has_its_action() {
     let now = Instant::now();
     let show = || Wish::Show(summary("dns", status("Healthy")));
     let gone = || Wish::Gone { since: time(900) };
-    let ours = |said: &str| live(addon("dns", "dns", true, 1, Some(status(said))));
-    let by_hand = |said: &str| live(addon("dns", "dns", false, 1, Some(status(said))));
-    let bare = |managed| live(addon("dns", "dns", managed, 1, None));
-    let misnamed = |managed| live(addon("dns", "other", managed, 1, None));
+    let ours = |said: &str| live(&addon("dns", "dns", true, 1, Some(status(said))));
+    let by_hand = |said: &str| live(&addon("dns", "dns", false, 1, Some(status(said))));
+    let bare = |managed| live(&addon("dns", "dns", managed, 1, None));
+    let misnamed = |managed| live(&addon("dns", "other", managed, 1, None));
     let mut deleting = addon("dns", "dns", true, 1, None);
     deleting.metadata.deletion_timestamp = Some(Time(time(60)));
     let tried = |form, answer| Some(Tried { wanted: digest(&status("Healthy")), form, answer });
@@ -54,7 +54,7 @@ fn each_situation_has_its_action() {
         ("nobody said", Entry { live: ours("Healthy"), ..Entry::default() }, "nothing"),
         ("gone", Entry { wish: gone(), live: ours("Healthy"), ..Entry::default() }, "delete uid-dns"),
         ("gone and deleted", Entry { wish: gone(), ..Entry::default() }, "nothing"),
-        ("gone and being deleted", Entry { wish: gone(), live: live(deleting), ..Entry::default() }, "nothing"),
+        ("gone and being deleted", Entry { wish: gone(), live: live(&deleting), ..Entry::default() }, "nothing"),
         ("by hand, without components", Entry { wish: gone(), live: bare(false), ..Entry::default() }, "status: Whole Unknown NoComponents"),
         ("by hand, nobody said", Entry { live: bare(false), ..Entry::default() }, "nothing"),
         ("misnamed by hand", Entry { live: misnamed(false), ..Entry::default() }, "status: Whole Unknown NameMismatch"),
@@ -65,7 +65,7 @@ fn each_situation_has_its_action() {
         ("refused in every form, a while ago", Entry { wish: show(), live: bare(true), tried: tried(Form::Headline, Answer::Refused(now)), ..Entry::default() }, "status: Whole Healthy X"),
         ("refused, and said by somebody else", Entry { wish: show(), live: ours("Healthy"), tried: tried(Form::Headline, Answer::Refused(now)), ..Entry::default() }, "nothing"),
         ("refused, another is wanted", Entry { wish: Wish::Show(summary("dns", status("Degraded"))), live: bare(true), tried: tried(Form::Headline, refused), ..Entry::default() }, "status: Whole Degraded X"),
-        ("its headline stands", Entry { wish: show(), live: live(addon("dns", "dns", true, 1, Some(headline.clone()))), tried: tried(Form::Headline, Answer::Taken(digest(&headline))), ..Entry::default() }, "nothing"),
+        ("its headline stands", Entry { wish: show(), live: live(&addon("dns", "dns", true, 1, Some(headline.clone()))), tried: tried(Form::Headline, Answer::Taken(digest(&headline))), ..Entry::default() }, "nothing"),
         ("its headline was edited", Entry { wish: show(), live: ours("Edited"), tried: tried(Form::Headline, Answer::Taken(digest(&headline))), ..Entry::default() }, "status: Headline Healthy X"),
         ("pruned by the API server", Entry { wish: show(), live: ours("Pruned"), tried: tried(Form::Whole, Answer::Taken(digest(&pruned))), ..Entry::default() }, "nothing"),
         ("pruned, then edited", Entry { wish: show(), live: ours("Edited"), tried: tried(Form::Whole, Answer::Taken(digest(&pruned))), ..Entry::default() }, "status: Whole Healthy X"),
@@ -84,16 +84,16 @@ fn a_notice_teaches_and_says_the_same_as_long_as_it_stands() {
         other => panic!("{other:?}"),
     };
     let mut entry = Entry { wish: Wish::Gone { since: time(900) }, ..Entry::default() };
-    entry.live = live(addon("dns", "dns", false, 1, Some(status("Healthy"))));
+    entry.live = live(&addon("dns", "dns", false, 1, Some(status("Healthy"))));
     let notice = written(&entry);
     assert!(notice.message.contains("kubectl label KIND NAME addons.x-k8s.io/dns="), "{}", notice.message);
     assert_eq!(notice.conditions[0].last_transition_time, Time(time(900)));
     // After a restart the same is said at another time, and the object tells since when.
     entry.wish = Wish::Gone { since: time(5000) };
-    entry.live = live(addon("dns", "dns", false, 2, Some(notice)));
+    entry.live = live(&addon("dns", "dns", false, 2, Some(notice)));
     assert_eq!(decided(&entry, now), "nothing");
 
-    entry.live = live(addon("dns", "My_Addon", false, 1, None));
+    entry.live = live(&addon("dns", "My_Addon", false, 1, None));
     let notice = written(&entry);
     assert!(notice.message.contains("my-addon-x"), "{}", notice.message);
     assert_eq!(notice.conditions[0].last_transition_time, Time(time(50)), "since it was created");

@@ -26,10 +26,10 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        Self::with(Limits::default(), Vec::new())
+        Self::with(Limits::default(), &[])
     }
 
-    fn with(limits: Limits, listed: Vec<Addon>) -> Self {
+    fn with(limits: Limits, listed: &[Addon]) -> Self {
         let now = Instant::now();
         let mut bench =
             Self { ledger: Ledger::new(LabelPrefix::default(), limits), start: now, now, version: 1000 };
@@ -49,8 +49,8 @@ impl Bench {
         self.told(Command::Seen(seen));
     }
 
-    fn changed(&mut self, addon: Addon) {
-        self.seen(Seen::Changed(Box::new(Held::of(&addon).expect("a name"))));
+    fn changed(&mut self, addon: &Addon) {
+        self.seen(Seen::Changed(Box::new(Held::of(addon).expect("a name"))));
     }
 
     /// What starts without the clock moving.
@@ -114,7 +114,7 @@ fn nothing_is_written_before_the_first_list() {
 #[test]
 fn a_restart_writes_nothing() {
     let there = |raw: &str| addon(raw, raw, true, 5, Some(status("Healthy")));
-    let mut bench = Bench::with(Limits::default(), vec![there("a"), there("b")]);
+    let mut bench = Bench::with(Limits::default(), &[there("a"), there("b")]);
     bench.show("a", "Healthy");
     bench.show("b", "Healthy");
     assert!(bench.next().is_none());
@@ -168,10 +168,9 @@ fn a_change_that_was_taken_back_is_not_written() {
 
 #[test]
 fn what_was_edited_or_deleted_by_hand_is_put_right() {
-    let mut bench =
-        Bench::with(Limits::default(), vec![addon("dns", "dns", true, 5, Some(status("Healthy")))]);
+    let mut bench = Bench::with(Limits::default(), &[addon("dns", "dns", true, 5, Some(status("Healthy")))]);
     bench.show("dns", "Healthy");
-    bench.changed(addon("dns", "dns", true, 6, Some(status("Edited"))));
+    bench.changed(&addon("dns", "dns", true, 6, Some(status("Edited"))));
     let work = bench.started().expect("a write");
     assert!(!creates(&work));
     bench.take(&work);
@@ -186,18 +185,18 @@ fn what_was_edited_or_deleted_by_hand_is_put_right() {
 
 #[test]
 fn an_old_event_tells_nothing() {
-    let mut bench = Bench::with(Limits::default(), vec![addon("dns", "dns", true, 5, None)]);
+    let mut bench = Bench::with(Limits::default(), &[addon("dns", "dns", true, 5, None)]);
     bench.show("dns", "Healthy");
     let work = bench.started().unwrap();
     bench.take(&work);
-    bench.changed(addon("dns", "dns", true, 6, Some(status("Edited"))));
-    bench.changed(addon("dns", "dns", true, bench.version, Some(status("Healthy"))));
+    bench.changed(&addon("dns", "dns", true, 6, Some(status("Edited"))));
+    bench.changed(&addon("dns", "dns", true, bench.version, Some(status("Healthy"))));
     assert!(bench.next().is_none());
 }
 
 #[test]
 fn one_that_goes_while_it_is_written_is_made_again() {
-    let mut bench = Bench::with(Limits::default(), vec![addon("dns", "dns", true, 5, None)]);
+    let mut bench = Bench::with(Limits::default(), &[addon("dns", "dns", true, 5, None)]);
     bench.show("dns", "Healthy");
     let work = bench.started().unwrap();
     bench.seen(Seen::Gone("dns".into()));
@@ -207,7 +206,7 @@ fn one_that_goes_while_it_is_written_is_made_again() {
 
 #[test]
 fn a_refused_status_is_replaced_by_its_headline() {
-    let mut bench = Bench::with(Limits::default(), vec![addon("dns", "dns", true, 5, None)]);
+    let mut bench = Bench::with(Limits::default(), &[addon("dns", "dns", true, 5, None)]);
     let refuse = || Err(Failure::Refused("too long".into()));
     bench.show("dns", "Healthy");
     let whole = bench.started().unwrap();
@@ -224,13 +223,13 @@ fn a_refused_status_is_replaced_by_its_headline() {
     bench.finish(&whole, refuse());
     let headline = bench.started().unwrap();
     bench.finish(&headline, refuse());
-    bench.changed(addon("dns", "dns", true, 9000, Some(status("Edited"))));
+    bench.changed(&addon("dns", "dns", true, 9000, Some(status("Edited"))));
     assert!(bench.started().is_none(), "refused in every form");
 }
 
 #[test]
 fn what_is_refused_in_every_form_is_tried_again_now_and_then() {
-    let mut bench = Bench::with(Limits::default(), vec![addon("dns", "dns", true, 5, None)]);
+    let mut bench = Bench::with(Limits::default(), &[addon("dns", "dns", true, 5, None)]);
     let refuse = || Err(Failure::Refused("a policy".into()));
     bench.show("dns", "Healthy");
     let mut tries = Vec::new();
@@ -255,21 +254,21 @@ fn what_is_refused_in_every_form_is_tried_again_now_and_then() {
 
 #[test]
 fn what_the_api_server_drops_is_not_written_again() {
-    let mut bench = Bench::with(Limits::default(), vec![addon("dns", "dns", true, 5, None)]);
+    let mut bench = Bench::with(Limits::default(), &[addon("dns", "dns", true, 5, None)]);
     bench.show("dns", "Healthy");
     let work = bench.started().unwrap();
     let pruned =
         addon("dns", "dns", true, 6, Some(AddonStatus { reason: String::new(), ..status("Healthy") }));
     bench.finish(&work, Ok(Some(pruned.clone())));
-    bench.changed(pruned);
+    bench.changed(&pruned);
     bench.show("dns", "Healthy");
     assert!(bench.next().is_none());
 }
 
 #[test]
 fn ours_is_deleted_when_its_components_are_gone_and_anothers_says_so() {
-    let listed = vec![addon("ours", "ours", true, 5, None), addon("theirs", "theirs", false, 6, None)];
-    let mut bench = Bench::with(Limits::default(), listed);
+    let listed = [addon("ours", "ours", true, 5, None), addon("theirs", "theirs", false, 6, None)];
+    let mut bench = Bench::with(Limits::default(), &listed);
     bench.told(Command::Gone(identifier("ours")));
     let work = bench.started().unwrap();
     assert!(matches!(&work.task, Task::Delete(uid) if uid == "uid-ours"));
@@ -278,20 +277,20 @@ fn ours_is_deleted_when_its_components_are_gone_and_anothers_says_so() {
     let work = bench.started().unwrap();
     let notice = addon("theirs", "theirs", false, 7, Some(written(&work).clone()));
     bench.finish(&work, Ok(Some(notice.clone())));
-    bench.changed(notice);
+    bench.changed(&notice);
     bench.told(Command::Gone(identifier("theirs")));
     assert!(bench.next().is_none());
 }
 
 #[test]
 fn an_object_made_while_another_is_deleted_is_not_forgotten() {
-    let mut bench = Bench::with(Limits::default(), vec![addon("dns", "dns", true, 5, None)]);
+    let mut bench = Bench::with(Limits::default(), &[addon("dns", "dns", true, 5, None)]);
     bench.told(Command::Gone(identifier("dns")));
     let work = bench.started().unwrap();
     bench.seen(Seen::Gone("dns".into()));
     let mut new = addon("dns", "dns", false, 8, None);
     new.metadata.uid = Some("new".into());
-    bench.changed(new);
+    bench.changed(&new);
     bench.take(&work);
     let (work, _) = bench.next().expect("a notice");
     assert_eq!(written(&work).reason, "NoComponents");
@@ -312,7 +311,7 @@ fn only_so_many_requests_are_under_way() {
 #[test]
 fn a_storm_is_held_at_the_rate() {
     let limits = Limits { per_second: 50, burst: 100, ..Limits::default() };
-    let mut bench = Bench::with(limits, Vec::new());
+    let mut bench = Bench::with(limits, &[]);
     for n in 0..300 {
         bench.show(&format!("a{n}"), "Healthy");
     }
@@ -385,7 +384,7 @@ fn another_failure_holds_back_only_its_own() {
 
 #[test]
 fn one_that_is_not_there_after_all_is_made() {
-    let mut bench = Bench::with(Limits::default(), vec![addon("dns", "dns", true, 5, None)]);
+    let mut bench = Bench::with(Limits::default(), &[addon("dns", "dns", true, 5, None)]);
     bench.show("dns", "Healthy");
     let work = bench.started().unwrap();
     bench.finish(&work, Err(Failure::Missing("gone".into())));

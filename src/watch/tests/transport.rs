@@ -93,6 +93,35 @@ async fn the_first_objects_tell_how_all_are_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_comes_in_pages_is_chosen_too() {
+    let cut = || Answer::Whole(200, r#"{"kind":"GearList","items":[{"#.into());
+    // The sample, the list that breaks off, and its pages.
+    let mut bench = start(vec![
+        page(40, &["a"], "more"),
+        cut(),
+        page(40, &["a"], "two"),
+        page(40, &[], ""),
+        list(&["a"], 5),
+    ]);
+    assert_eq!(bench.reported(QUIET * 3).await[1..], ["listed a", "synced "]);
+    let sorts = bench.sorts();
+    assert_eq!(sorts[..4], vec!["page metadata"; 4]);
+    assert_eq!(sorts[4..], ["read whole", "watch metadata"]);
+    let queries = bench.queries();
+    let limits: Vec<&str> = queries.iter().filter_map(|query| query.split('&').next()).take(4).collect();
+    assert_eq!(limits, ["limit=100", "limit=0", "limit=500", "limit=500"]);
+    assert!(queries[3].ends_with("continue=two"), "{queries:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_knows_no_selector_of_fields_is_understood() {
+    let others = || list(&["other", "a", "another"], 5);
+    let changed = Answer::Open(vec![event("MODIFIED", "a", 6, true), event("MODIFIED", "b", 7, true)]);
+    let mut bench = start(vec![among(50, &["a"]), others(), changed, others(), others()]);
+    assert_eq!(bench.reported(QUIET).await, ["listed a", "synced ", "changed a"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_watch_of_which_most_events_are_wanted_goes_on_whole_and_misses_none() {
     let events = (0..17).map(|n| event("MODIFIED", "a", 10 + n, true)).collect();
     let mut answers = vec![among(50, &["a"]), list(&["a"], 5), Answer::Open(events)];

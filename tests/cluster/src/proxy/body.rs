@@ -87,7 +87,10 @@ impl Pump {
             let fault = self.fault();
             let end = match fault {
                 Some(Fault::Reset) if self.happens() => return self.cut(How::Reset).await,
-                Some(Fault::Stall) if self.happens() => {
+                Some(Fault::Stall) => {
+                    if !self.happens() {
+                        continue;
+                    }
                     let over = async { while self.is_there() && changed.changed().await.is_ok() {} };
                     tokio::select! {
                         () = to.closed() => return,

@@ -110,7 +110,7 @@ impl Proxy {
         Rules::inject(&self.rules, when, fault, Some(times))
     }
 
-    /// Has lists come in pages of so many objects, where the client asks for pages; 0 for what it asks.
+    /// Has lists come in pages of so many objects, where the client says a limit; 0 for what it asks.
     pub fn page_size(&self, objects: usize) {
         self.rules.page_size.store(objects, Ordering::Relaxed);
     }
