@@ -184,9 +184,11 @@ mod tests {
                 "counts": {"total": 3}, "omitted": 1,
                 "components": [
                     {"group": "apps", "kind": "Deployment", "resource": "deployments", "version": "v1",
-                     "namespace": "kube-system", "name": "coredns", "uid": "d", "health": "Healthy"},
+                     "namespace": "kube-system", "name": "coredns", "uid": "d", "health": "Healthy", "reason": "Fine",
+                     "rule": "test"},
                     {"kind": "Service", "resource": "services", "version": "v1",
-                     "namespace": "kube-system", "name": "dns", "uid": "s", "health": "Healthy"},
+                     "namespace": "kube-system", "name": "dns", "uid": "s", "health": "Healthy", "reason": "Fine",
+                     "rule": "test"},
                 ],
             },
         });
