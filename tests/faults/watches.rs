@@ -86,7 +86,7 @@ async fn gone(name: &'static str, fault: Fault) {
     happened(&stall, 1).await;
     stage.delete(Kind::Widget, "gone").await;
     stage.others_are_on_time().await;
-    let too_old = stage.proxy.inject(widgets().watches(), fault);
+    let too_old = stage.proxy.inject_times(1, widgets().watches(), fault);
     let broken = stage.proxy.inject_times(1, widgets().watches(), Fault::Reset);
     drop(stall);
     happened(&broken, 1).await;
