@@ -171,11 +171,10 @@ fn told(
 ) -> impl Iterator<Item = (ObjectKey, Component)> {
     addons.iter().flat_map(move |addon| {
         let keys = addon.components.keys();
-        let identifier = addon.held.identifier().filter(|_| keys.iter().any(&wanted));
-        let components = identifier.iter().flat_map(|_| addon.components.read()).collect::<Vec<_>>();
-        let each = keys.iter().zip(components).filter(|(key, _)| wanted(key));
-        let told =
-            |(key, component): (&ObjectKey, _)| Some((*key, Component::of(identifier.as_ref()?, &component)));
-        each.filter_map(told).collect::<Vec<_>>()
+        let Some(identifier) = addon.held.identifier().filter(|_| keys.iter().any(&wanted)) else {
+            return Vec::new();
+        };
+        let each = keys.iter().zip(addon.components.read()).filter(|(key, _)| wanted(key));
+        each.map(|(key, component)| (*key, Component::of(&identifier, &component))).collect()
     })
 }

@@ -12,7 +12,7 @@ use prost::{
 use super::{
     FeedError,
     items::{ListMeta, MAX_ITEM, MAX_REST},
-    protobuf::{self, MAGIC, TypeMeta},
+    protobuf::{self, MAGIC, TypeMeta, unreadable},
     wire,
 };
 
@@ -103,7 +103,7 @@ impl Cutter {
     /// What is said of the list, once all has arrived.
     pub(super) fn end(self) -> Result<ListMeta, FeedError> {
         if !self.buffer.is_empty() || self.inside != Some(0) {
-            return Err(FeedError::BrokeOff("not all of it came".to_owned()));
+            return Err(wire::cut_off());
         }
         if !self.kind.ends_with("List") {
             return Err(wire::no_list(&self.kind));
@@ -141,10 +141,6 @@ fn field(buffer: &[u8]) -> Result<Option<Field>, FeedError> {
 
 fn decoded<T: Message + Default>(content: Bytes) -> Result<T, FeedError> {
     T::decode(content).map_err(|error| unreadable(&error))
-}
-
-fn unreadable(error: &prost::DecodeError) -> FeedError {
-    FeedError::Unreadable(error.to_string())
 }
 
 fn broken() -> FeedError {

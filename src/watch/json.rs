@@ -70,7 +70,7 @@ pub(super) fn list_meta(rest: &[u8]) -> Result<ListMeta, FeedError> {
         r#continue: String,
     }
     let List { kind, metadata, .. } = serde_json::from_slice(rest).map_err(|error| match error.is_eof() {
-        true => FeedError::BrokeOff("not all of it came".to_owned()),
+        true => wire::cut_off(),
         false => unreadable(&error),
     })?;
     if !kind.ends_with("List") {

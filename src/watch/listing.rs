@@ -20,7 +20,8 @@ pub(super) struct Name {
     name: String,
 }
 
-/// Lists a kind into `reader`, in pages of `limit` objects or at once ([`ALL`](super::feed::ALL)); gives the version of the list.
+/// Lists a kind into `reader`, in pages of `limit` objects or at once ([`ALL`](super::feed::ALL)); gives the
+/// version of the list.
 ///
 /// An API server since 1.31 has all objects at hand in memory, and reads each page but the first from its store
 /// where nothing has changed lately, which takes it several times the CPU: pages are for lists that don't come

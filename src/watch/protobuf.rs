@@ -229,7 +229,7 @@ fn opened(bytes: &Bytes) -> Result<(String, Bytes), FeedError> {
     Ok((type_meta.unwrap_or_default().kind, raw))
 }
 
-fn unreadable(error: &prost::DecodeError) -> FeedError {
+pub(super) fn unreadable(error: &prost::DecodeError) -> FeedError {
     FeedError::Unreadable(error.to_string())
 }
 

@@ -92,6 +92,11 @@ pub(super) fn no_list(kind: &str) -> FeedError {
     FeedError::Unreadable(format!("a list was asked for, and '{kind}' came"))
 }
 
+/// The error of a list that ends before it is whole.
+pub(super) fn cut_off() -> FeedError {
+    FeedError::BrokeOff("not all of it came".to_owned())
+}
+
 /// The error that an ERROR event carries.
 pub(super) fn carried(code: u16, message: &str) -> FeedError {
     FeedError::Status { code, message: crate::model::text::message(message), retry_after: None }
