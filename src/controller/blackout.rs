@@ -52,7 +52,7 @@ impl Blackout {
     pub(super) fn note(&mut self, kind: &GroupKind, state: &WatchState, now: Instant) {
         match state {
             WatchState::Syncing => {}
-            WatchState::Failing(_) => match self.ill.get_mut(kind) {
+            WatchState::Failing(_) | WatchState::Absent(_) => match self.ill.get_mut(kind) {
                 Some(ill) if ill.fails => {}
                 _ => drop(self.ill.insert(kind.clone(), Ill { since: now, fails: true })),
             },

@@ -45,7 +45,9 @@ impl Kinds {
         let name = kind.resource_name();
         let before = self.followed.get(&kind.group_kind()).map(|watched| &watched.state);
         match &state {
-            WatchState::Forbidden(why) | WatchState::Failing(why) if before != Some(&state) => {
+            WatchState::Forbidden(why) | WatchState::Failing(why) | WatchState::Absent(why)
+                if before != Some(&state) =>
+            {
                 tracing::warn!(kind = %name, state = state.as_str(), %why, "not watched; other kinds go on");
             }
             WatchState::Synced if before.is_some_and(|before| before.message().is_some()) => {
@@ -57,7 +59,10 @@ impl Kinds {
             WatchState::Synced => index.set_gap(&kind.group_kind(), None),
             // What was known holds until the list is whole.
             WatchState::Syncing => {}
-            WatchState::Forbidden(why) | WatchState::Failing(why) | WatchState::Unserved(why) => {
+            WatchState::Forbidden(why)
+            | WatchState::Failing(why)
+            | WatchState::Absent(why)
+            | WatchState::Unserved(why) => {
                 index.set_gap(&kind.group_kind(), Some(why));
             }
         }

@@ -41,7 +41,7 @@ impl Memory {
             WatchState::Forbidden(why) if self.state != state => tracing::error!(
                 %why, "may not read Addon objects: give this account the roles of deploy/rbac; HTTP works without"
             ),
-            WatchState::Failing(why) if self.state != state && why.ends_with("(404)") => tracing::error!(
+            WatchState::Absent(why) if self.state != state => tracing::error!(
                 %why, "there is no Addon resource: install it with kubectl apply -k deploy/; HTTP works without"
             ),
             WatchState::Failing(why) if self.state != state => {

@@ -5,7 +5,11 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 use kube::Client;
 use tokio::sync::{Semaphore, mpsc, watch};
 
-use crate::{discover::Catalogue, model::Owner, watch::controller_of};
+use crate::{
+    discover::Catalogue,
+    model::Owner,
+    watch::{Controller, controller_of},
+};
 
 /// How many owners are looked up at the same time.
 const CONCURRENT: usize = 8;
@@ -14,12 +18,20 @@ const CONCURRENT: usize = 8;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// An owner that was looked up, and what controls it.
+/// An owner that was looked up, and what came of it.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) owner: Owner,
     pub(super) namespace: String,
-    pub(super) controller: Option<Owner>,
+    pub(super) answer: Answer,
+}
+
+/// What controls an owner.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Told(Option<Owner>),
+    /// Its kind isn't served or may not be read.
+    Untold,
 }
 
 /// Looks up owners in the background and sends what it finds.
@@ -59,27 +71,28 @@ impl OwnerSearch {
         let (client, catalogue) = (self.client.clone(), self.catalogue.borrow().clone().unwrap_or_default());
         let (found, places) = (self.found.clone(), Arc::clone(&self.places));
         tokio::spawn(async move {
-            let controller = ask(&client, &catalogue, &places, &owner, &namespace).await;
-            let _ = found.send(Found { owner, namespace, controller }).await;
+            let answer = ask(&client, &catalogue, &places, &owner, &namespace).await;
+            let _ = found.send(Found { owner, namespace, answer }).await;
         });
     }
 }
 
-/// Asks until the API server tells. Where it won't (403) or doesn't know the kind, it is as if nothing
-/// controlled the owner: what it controls itself is shown as a component of its own.
+/// Asks until the API server tells, or it is sure that it won't.
 async fn ask(
     client: &Client,
     catalogue: &Catalogue,
     places: &Semaphore,
     owner: &Owner,
     namespace: &str,
-) -> Option<Owner> {
+) -> Answer {
     let mut wait = FIRST_WAIT;
     loop {
-        let place = places.acquire().await.ok()?;
+        let Ok(place) = places.acquire().await else { return Answer::Untold };
         match controller_of(client, catalogue, owner, namespace).await {
-            Ok(controller) => return controller,
-            Err(error) if matches!(error.code(), Some(403..=405)) => return None,
+            Ok(Controller::Is(controller)) => return Answer::Told(Some(controller)),
+            Ok(Controller::Nobody) => return Answer::Told(None),
+            Ok(Controller::Unknown) => return Answer::Untold,
+            Err(error) if matches!(error.code(), Some(403..=405)) => return Answer::Untold,
             Err(error) => {
                 tracing::debug!(kind = %owner.kind, name = %owner.name, %error, "an owner can't be looked up");
             }

@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use crate::connect;
 
-/// How long the API server may take to answer a controller, as long as where it is asked for a watch.
+/// How long the API server may take to answer a controller.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why it can't be told what the API server serves. Each is one line and holds its cause.

@@ -46,6 +46,8 @@ pub enum WatchState {
     Forbidden(String),
     /// It can't be listed or watched: why.
     Failing(String),
+    /// The same, as the API server answers that it has no such resource: what it says.
+    Absent(String),
     /// Objects of it are remembered, and it can't be told whether it is served: why.
     Unserved(String),
 }
@@ -60,7 +62,7 @@ impl WatchState {
             Self::Syncing => "syncing",
             Self::Synced => "synced",
             Self::Forbidden(_) => "forbidden",
-            Self::Failing(_) => "failing",
+            Self::Failing(_) | Self::Absent(_) => "failing",
             Self::Unserved(_) => "unserved",
         }
     }
@@ -69,7 +71,7 @@ impl WatchState {
     pub fn message(&self) -> Option<&str> {
         match self {
             Self::Syncing | Self::Synced => None,
-            Self::Forbidden(message) | Self::Failing(message) | Self::Unserved(message) => Some(message),
+            Self::Forbidden(why) | Self::Failing(why) | Self::Absent(why) | Self::Unserved(why) => Some(why),
         }
     }
 }

@@ -103,13 +103,13 @@ impl Objects {
 
     /// Puts an object in, in place of what its kind said of it before.
     pub(super) fn insert(&mut self, record: Arc<Record>) {
-        let (key, kind) = (record.key, record.group_kind());
-        if !self.others.contains_key(&key) && self.get(key).is_none_or(|known| known.is_of(&kind)) {
+        let key = record.key;
+        if !self.others.contains_key(&key) && self.get(key).is_none_or(|known| known.is_of_kind_of(&record)) {
             self.entries.replace(Entry(record));
             return;
         }
         let mut seen = self.take(key);
-        seen.retain(|other| !other.is_of(&kind));
+        seen.retain(|other| !other.is_of_kind_of(&record));
         seen.push(record);
         self.put(key, seen);
     }
@@ -162,11 +162,19 @@ impl Objects {
     /// object is a component itself. A circle of owners has no top: it ends where it closes.
     pub(super) fn root(&self, key: ObjectKey, identifier: &Identifier) -> Option<ObjectKey> {
         let mut current = Some(self.controller(key)?);
-        let mut visited = HashSet::from([key]);
+        // Brent's way to find a circle, which takes no memory: each waits for twice as many steps as the one
+        // before that the chain comes by again.
+        let (mut waiting, mut steps, mut left) = (key, 1_usize, 1_usize);
         let mut top = None;
         while let Some(owner) = current {
-            if !visited.insert(owner) {
+            if owner == waiting {
                 return None;
+            }
+            left -= 1;
+            if left == 0 {
+                waiting = owner;
+                steps = steps.saturating_mul(2);
+                left = steps;
             }
             if self.get(owner).is_some_and(|record| record.belongs_to(identifier)) {
                 top = Some(owner);

@@ -178,6 +178,11 @@ impl Record {
         self.kind.group_kind()
     }
 
+    /// Whether both are of one kind, in any version.
+    pub(super) fn is_of_kind_of(&self, other: &Self) -> bool {
+        (&self.kind.group, &self.kind.kind) == (&other.kind.group, &other.kind.kind)
+    }
+
     /// Whether it is of this kind, in any version.
     pub(super) fn is_of(&self, kind: &GroupKind) -> bool {
         (&self.kind.group, &self.kind.kind) == (&kind.group, &kind.kind)

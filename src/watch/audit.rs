@@ -13,13 +13,20 @@ use super::{
     reader::{Compared, Known},
 };
 
-/// How long after each other a kind is checked, in seconds. Spread, so that all kinds don't come
-/// together.
+/// Seconds between two checks of a kind. Spread, so that all kinds don't come together.
 const EVERY: Range<u64> = 1800..3600;
+
+/// The same where a check was put off.
+const SOON: Range<u64> = 30..90;
 
 /// When a kind is checked next.
 pub(super) fn next() -> Instant {
     Instant::now() + Duration::from_secs(fastrand::u64(EVERY))
+}
+
+/// When a kind is checked that couldn't be now.
+pub(super) fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(fastrand::u64(SOON))
 }
 
 /// Lists a kind as it was at `version`, which `reader` has reached, and gives how many objects are

@@ -4,13 +4,11 @@ use std::{
     sync::Arc,
 };
 
-use memchr::memmem;
-
-use super::{Compared, Known, Reader, Seen};
+use super::{Compared, Known, Reader, Seen, labels::LabelFinder};
 use crate::{
     api::LabelPrefix,
     health::SharedRules,
-    model::{Kind, Object, decode::Raw},
+    model::Kind,
     summary::{ObjectKey, Observation, WatchState, object_key},
 };
 
@@ -40,68 +38,63 @@ pub enum News {
 
 /// Reads the labelled objects of a kind. Of objects without the label nothing is kept.
 pub struct ComponentReader {
-    kind: Arc<Kind>,
-    prefix: LabelPrefix,
+    labels: LabelFinder,
     rules: SharedRules,
-    finder: memmem::Finder<'static>,
     /// The keys of the labelled objects: an event that doesn't show the label any more takes one away.
     known: HashMap<ObjectKey, Version>,
     staged: HashMap<ObjectKey, (Version, Observation)>,
     versions: RandomState,
 }
 
-/// Tells one resource version from another, in little room.
+/// A resource version in little room: its number, or the hash of what is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Version(u64);
+
+/// Set in hashes. Numbers are those of etcd, which are positive.
+const HASH: u64 = 1 << 63;
+
+impl Version {
+    /// Whether both are numbers, which count up (Kubernetes says so of all its own resources), and this
+    /// is the greater one.
+    fn is_newer_than(self, other: Self) -> bool {
+        (self.0 | other.0) & HASH == 0 && self.0 > other.0
+    }
+}
 
 impl ComponentReader {
     /// A reader of the objects of `kind` that carry a label of `prefix`, each judged by `rules` as they
     /// are when it comes.
     pub fn new(kind: Arc<Kind>, prefix: LabelPrefix, rules: SharedRules) -> Self {
-        let finder = memmem::Finder::new(prefix.as_str().as_bytes()).into_owned();
+        let labels = LabelFinder::new(kind, prefix);
         let (known, staged) = (HashMap::new(), HashMap::new());
-        Self { kind, prefix, rules, finder, known, staged, versions: RandomState::new() }
+        Self { labels, rules, known, staged, versions: RandomState::new() }
     }
 
-    /// The object, judged, where it carries a label. Most of what comes doesn't hold the prefix anywhere
-    /// and is not looked at further: the API server doesn't escape slashes.
+    /// The object, judged, where it carries a label.
     fn observe(&self, seen: &Seen<'_>) -> Option<Observation> {
-        Observation::of(&self.read(seen)?, &self.prefix, &self.rules.load())
-    }
-
-    /// The object, where it may carry a label.
-    fn read(&self, seen: &Seen<'_>) -> Option<Object> {
-        if !seen.holds(&self.finder) {
-            return None;
-        }
-        match seen.decode::<Raw>() {
-            Ok(raw) => raw.into_object(Arc::clone(&self.kind)),
-            Err(error) => {
-                let name = crate::model::text::name(&seen.head.name);
-                tracing::warn!(kind = %self.kind.resource_name(), %name, %error, "an object can't be read");
-                None
-            }
-        }
+        Observation::of(&self.labels.read(seen)?, self.labels.prefix(), &self.rules.load())
     }
 
     fn is_labelled(&self, seen: &Seen<'_>) -> bool {
-        self.read(seen).is_some_and(|object| Observation::is_of(&object, &self.prefix))
+        self.labels.read(seen).is_some_and(|object| Observation::is_of(&object, self.labels.prefix()))
     }
 
     fn name(&self, seen: &Seen<'_>) -> Box<str> {
-        object_key(&self.kind, &seen.head.namespace, &seen.head.name, &seen.head.uid)
+        object_key(self.labels.kind(), &seen.head.namespace, &seen.head.name, &seen.head.uid)
     }
 
     fn key(&self, seen: &Seen<'_>) -> ObjectKey {
-        ObjectKey::naming(&self.kind, &seen.head.namespace, &seen.head.name, &seen.head.uid)
+        ObjectKey::naming(self.labels.kind(), &seen.head.namespace, &seen.head.name, &seen.head.uid)
     }
 
     fn version(&self, seen: &Seen<'_>) -> Version {
-        Version(self.versions.hash_one(&*seen.head.resource_version))
+        let text = &*seen.head.resource_version;
+        let number = text.parse().ok().filter(|number| number & HASH == 0);
+        Version(number.unwrap_or_else(|| self.versions.hash_one(text) | HASH))
     }
 
     fn report(&self, news: News) -> Option<Report> {
-        Some(Report { kind: Arc::clone(&self.kind), news })
+        Some(Report { kind: Arc::clone(self.labels.kind()), news })
     }
 
     fn forget(&mut self, seen: &Seen<'_>) -> Option<Report> {
@@ -159,7 +152,9 @@ impl Reader for ComponentReader {
         match (self.is_labelled(seen), self.known.get(&self.key(seen))) {
             (false, None) => Compared::Alien,
             (true, None) => Compared::New,
-            (true, Some(version)) if *version == self.version(seen) => Compared::Same,
+            // An object that was read by itself may be newer than what the watch has come to.
+            (_, Some(known)) if known.is_newer_than(self.version(seen)) => Compared::Same,
+            (true, Some(known)) if *known == self.version(seen) => Compared::Same,
             (_, Some(_)) => Compared::Changed,
         }
     }

@@ -2,23 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
-use http::{Request, Response, StatusCode, header};
-use http_body_util::{BodyExt, Limited};
+use http::{Request, Response, header};
 use kube::{Client, client::Body};
-use serde::Deserialize;
-use thiserror::Error;
 
 use super::{
-    Seen,
+    FeedError, Seen,
+    error::refusal,
     frames::Frames,
     items::Items,
     wire::{Detail, Encoding},
 };
-use crate::{
-    metrics::{WatchErrorCode, WatchMetrics},
-    model::{Kind, text},
-};
+use crate::{metrics::WatchMetrics, model::Kind};
 
 /// How long the API server may take to begin an answer, and to go on with a list. The first list of a kind that
 /// nobody watches yet makes it read the whole kind from its store.
@@ -30,72 +24,6 @@ pub(super) const PAGE: usize = 500;
 /// The limit of a list of all objects.
 pub(super) const ALL: usize = 0;
 
-/// The largest error message that is read.
-const MAX_ERROR: usize = 64 << 10;
-
-/// Why a list or a watch failed.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum FeedError {
-    /// The API server answered with an error.
-    #[error("{message} ({code})")]
-    Status {
-        /// The HTTP status.
-        code: u16,
-        /// What the server says, cleaned.
-        message: String,
-        /// How long the server asks to wait.
-        retry_after: Option<Duration>,
-    },
-    /// The connection failed.
-    #[error("{0}")]
-    Transport(String),
-    /// A list began, and didn't come whole.
-    #[error("the API server's answer broke off: {0}")]
-    BrokeOff(String),
-    /// Nothing came for too long.
-    #[error("the API server did not answer within {} s", .0.as_secs())]
-    Timeout(Duration),
-    /// What came is no list and no event.
-    #[error("the API server's answer can't be read: {0}")]
-    Unreadable(String),
-    /// What came is larger than anything that the API server stores.
-    #[error("the API server's answer is too large")]
-    TooLarge,
-}
-
-impl FeedError {
-    pub(super) fn transport(error: &dyn std::error::Error) -> Self {
-        let mut message = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            let cause_text = cause.to_string();
-            if !message.contains(&cause_text) {
-                message = format!("{message}: {cause_text}");
-            }
-            source = cause.source();
-        }
-        Self::Transport(text::message(&message))
-    }
-
-    /// What it counts as.
-    pub(super) fn counted(&self) -> WatchErrorCode {
-        match self {
-            Self::Status { code, .. } => WatchErrorCode::Status(*code),
-            Self::Transport(_) | Self::BrokeOff(_) => WatchErrorCode::Connection,
-            Self::Timeout(_) => WatchErrorCode::Timeout,
-            Self::Unreadable(_) | Self::TooLarge => WatchErrorCode::Decode,
-        }
-    }
-
-    /// The HTTP status, where the server answered.
-    pub fn code(&self) -> Option<u16> {
-        match self {
-            Self::Status { code, .. } => Some(*code),
-            _ => None,
-        }
-    }
-}
-
 /// Lists and watches one kind.
 #[derive(Clone)]
 pub struct Feed {
@@ -105,13 +33,21 @@ pub struct Feed {
     /// Ends the queries of lists and watches of many objects; empty where all are wanted.
     selector: String,
     detail: Detail,
-    /// Whether `detail` may change with what is seen.
-    is_chosen: bool,
-    /// Whether it was chosen once: then that says more than a sample.
-    is_decided: bool,
+    choice: Choice,
     /// How long nothing may come.
     patience: Duration,
     pub(super) metrics: Arc<WatchMetrics>,
+}
+
+/// Whether it is chosen by what is seen how much of objects is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    /// It isn't.
+    Fixed,
+    /// It will be: so far a sample tells more than nothing.
+    Open,
+    /// It was, and may be anew.
+    Made,
 }
 
 impl Feed {
@@ -125,17 +61,7 @@ impl Feed {
         let detail = if kind.is_read_by_metadata() { Detail::Metadata } else { Detail::Whole };
         metrics.whole(detail == Detail::Whole);
         let selector = String::new();
-        Self {
-            client,
-            kind,
-            path,
-            selector,
-            detail,
-            is_chosen: false,
-            is_decided: false,
-            patience: PATIENCE,
-            metrics,
-        }
+        Self { client, kind, path, selector, detail, choice: Choice::Fixed, patience: PATIENCE, metrics }
     }
 
     /// The same without counting: for single requests, and for a kind that is counted elsewhere.
@@ -146,30 +72,31 @@ impl Feed {
     /// The same feed, of the metadata alone.
     #[must_use]
     pub fn of_metadata(self) -> Self {
-        Self { is_chosen: false, ..self }.showing(Detail::Metadata)
+        Self { choice: Choice::Fixed, ..self }.showing(Detail::Metadata)
     }
 
     /// The same feed, of the metadata alone or of whole objects, whichever serves better for how many of
     /// them are [wanted](super::Reader::wants).
     #[must_use]
     pub fn as_needed(self) -> Self {
-        let is_chosen = !self.kind.is_read_by_metadata();
-        Self { is_chosen, ..self }.showing(Detail::Metadata)
+        let choice = if self.kind.is_read_by_metadata() { Choice::Fixed } else { Choice::Open };
+        Self { choice, ..self }.showing(Detail::Metadata)
     }
 
     /// Whether it is to be chosen what is asked for, and nothing tells what serves better.
     pub(super) fn is_undecided(&self) -> bool {
-        self.is_chosen && !self.is_decided
+        self.choice == Choice::Open
     }
 
     /// Whether what comes is whole, and needn't be.
     pub(super) fn may_be_metadata(&self) -> bool {
-        self.is_chosen && self.detail == Detail::Whole
+        self.choice != Choice::Fixed && self.detail == Detail::Whole
     }
 
-    /// Whether what comes is metadata of objects that may have to be read whole.
-    pub(super) fn may_lack(&self) -> bool {
-        self.is_chosen && self.detail == Detail::Metadata
+    /// Whether what comes is metadata, and objects that are [wanted](super::Reader::wants) have to be read
+    /// whole.
+    pub(super) fn reads_wanted(&self) -> bool {
+        self.choice != Choice::Fixed && self.detail == Detail::Metadata
     }
 
     fn showing(mut self, detail: Detail) -> Self {
@@ -177,11 +104,11 @@ impl Feed {
         self
     }
 
-    /// Asks for whole objects from now on or for metadata, where that may be chosen.
-    pub(super) fn choose(&mut self, whole: bool) {
-        if self.is_chosen {
-            self.is_decided = true;
-            self.show(if whole { Detail::Whole } else { Detail::Metadata });
+    /// Asks for so much of objects from now on, where that may be chosen.
+    pub(super) fn choose(&mut self, detail: Detail) {
+        if self.choice != Choice::Fixed {
+            self.choice = Choice::Made;
+            self.show(detail);
         }
     }
 
@@ -317,35 +244,12 @@ impl Feed {
             .await
             .map_err(|_| FeedError::Timeout(self.patience))?
             .map_err(|error| FeedError::transport(&error))?;
-        if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
+        if response.status().is_success() {
+            Ok(response)
+        } else {
+            Err(refusal(response, self.patience).await)
+        }
     }
-}
-
-/// What a response that isn't a success says.
-async fn refusal(response: Response<Body>) -> FeedError {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Status {
-        message: String,
-    }
-    let status = response.status();
-    let retry_after = response
-        .headers()
-        .get(header::RETRY_AFTER)
-        .and_then(|value| value.to_str().ok()?.parse().ok())
-        .map(Duration::from_secs);
-    let body = Limited::new(response.into_body(), MAX_ERROR).collect();
-    let body = match tokio::time::timeout(PATIENCE, body).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        _ => Bytes::new(),
-    };
-    let said = serde_json::from_slice::<Status>(&body).map(|status| status.message).unwrap_or_default();
-    let message = if said.is_empty() { reason(status) } else { text::message(&said) };
-    FeedError::Status { code: status.as_u16(), message, retry_after }
-}
-
-fn reason(status: StatusCode) -> String {
-    status.canonical_reason().unwrap_or("the API server refused").to_owned()
 }
 
 fn by_name(name: &str) -> String {

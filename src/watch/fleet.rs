@@ -12,14 +12,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Feed,
+    absences::{Absences, CONFIRMATION},
     components::{ComponentReader, News, Report},
-    follow::{Turns, follow},
+    follow::follow,
     live_rules::LiveRules,
+    schedule::Schedule,
     trigger::TriggerReader,
+    turns::Turns,
 };
 use crate::{
     api::{LabelPrefix, MarkerLabel},
-    discover::{Catalogue, ResourceName, Selection, discover},
+    discover::{Catalogue, DiscoverError, ResourceName, Selection, discover},
     metrics::{Discovery, Metrics},
     model::{Kind, StatusReporting, Timestamp},
     summary::WatchState,
@@ -28,26 +31,20 @@ use crate::{
 /// How many kinds are listed at the same time: the API server gives one client a bounded share.
 const FIRST_LISTS: usize = 8;
 
-/// How often what is served is read without a sign of change.
-const REFRESH: Duration = Duration::from_secs(120);
-
-/// When what is served is read after a sign of change: soon, and again, since the discovery
-/// document lags behind.
-const AFTER_TRIGGER: [Duration; 4] = [
-    Duration::from_millis(80),
-    Duration::from_millis(500),
-    Duration::from_millis(1500),
-    Duration::from_secs(5),
-];
-
-/// How long discovery documents must lack a kind before it is taken for gone.
-const CONFIRMATION: Duration = Duration::from_secs(2);
-
 /// How long the API server may take to say whether it is ready.
 const READINESS: Duration = Duration::from_secs(5);
 
 /// How long after it ended unexpectedly a follower is begun again.
 const RESTART: Duration = Duration::from_secs(5);
+
+/// How long after a failure it is read again what is served.
+const AFTER_FAILURE: Duration = Duration::from_secs(5);
+
+/// The kinds whose objects say that kinds come and go.
+const TRIGGERS: [(&str, &str, &str); 2] = [
+    ("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions"),
+    ("apiregistration.k8s.io", "APIService", "apiservices"),
+];
 
 /// What is watched, and for whom.
 pub struct Fleet {
@@ -62,8 +59,11 @@ pub struct Fleet {
     running: BTreeMap<ResourceName, Running>,
     tasks: JoinSet<()>,
     turns: Turns,
-    /// Kinds that a discovery document lacked, and since when.
-    missing: BTreeMap<ResourceName, Instant>,
+    absences: Absences,
+    /// What is wrong with discovery, as it was said last.
+    complaint: Option<String>,
+    /// The followers of [`TRIGGERS`].
+    triggers: Vec<(Arc<Kind>, Id)>,
 }
 
 struct Running {
@@ -94,7 +94,9 @@ impl Fleet {
             running: BTreeMap::new(),
             tasks: JoinSet::new(),
             turns: Turns::new(FIRST_LISTS),
-            missing: BTreeMap::new(),
+            absences: Absences::default(),
+            complaint: None,
+            triggers: Vec::new(),
         }
     }
 
@@ -112,66 +114,20 @@ impl Fleet {
     /// Watches until `cancel`. `discovered` is told what is served, each time before it is acted upon.
     pub async fn run(mut self, discovered: watch::Sender<Option<Arc<Catalogue>>>, cancel: CancellationToken) {
         let (trigger, mut triggered) = mpsc::channel(1);
-        self.watch_for_changes(&trigger, &cancel);
-        // The first document may be that of a server that isn't up whole yet: it is read again soon.
-        let mut due: Vec<Instant> = AFTER_TRIGGER.iter().map(|after| Instant::now() + *after).collect();
-        due.push(Instant::now());
-        let mut complaint = None;
+        for kind in TRIGGERS.map(trigger_kind) {
+            self.watch_for_changes(kind, trigger.clone(), Duration::ZERO, &cancel);
+        }
+        let mut schedule = Schedule::new(Instant::now());
         loop {
-            let next = due.iter().min().copied().unwrap_or_else(|| Instant::now() + REFRESH);
             tokio::select! {
                 () = cancel.cancelled() => break,
-                Some(()) = triggered.recv() => {
-                    let now = Instant::now();
-                    // Signs that keep coming don't put the first reading off.
-                    let first = due.iter().min().copied();
-                    due = AFTER_TRIGGER.iter().map(|after| now + *after).collect();
-                    due.extend(first.filter(|first| *first < now + AFTER_TRIGGER[0]));
-                }
-                Some(ended) = self.tasks.join_next_with_id() => self.restart(ended).await,
-                () = tokio::time::sleep_until(next) => {
-                    let now = Instant::now();
-                    due.retain(|at| *at > now);
-                    let reading = discover(&self.client, &self.selection, &self.catalogue);
-                    match cancel.run_until_cancelled(reading).await {
-                        None => break,
-                        Some(Ok(catalogue)) => {
-                            if complaint.take().is_some() {
-                                tracing::info!("the API server says again which kinds it serves");
-                                self.turns.hurry();
-                            }
-                            let lacks = self.catalogue.kinds.keys().any(|name| !catalogue.kinds.contains_key(name));
-                            if lacks && is_starting(&self.client).await {
-                                self.missing.clear();
-                            }
-                            let catalogue = self.confirmed(catalogue);
-                            if !self.missing.is_empty() {
-                                due.push(now + CONFIRMATION);
-                            }
-                            self.metrics.discovered(Discovery {
-                                read: Some(Timestamp::now()),
-                                stale: catalogue.stale.iter().cloned().collect(),
-                                excluded: catalogue.excluded.values().cloned().collect(),
-                                marker: self.marker.as_ref().map(MarkerLabel::to_string),
-                                error: None,
-                            });
-                            discovered.send_replace(Some(Arc::new(catalogue.clone())));
-                            self.reconcile(catalogue, &cancel).await;
-                        }
-                        Some(Err(error)) => {
-                            let said = error.to_string();
-                            self.metrics.undiscovered(&said);
-                            // Whoever answers next may have started only then.
-                            self.missing.clear();
-                            if complaint.as_ref() != Some(&said) {
-                                tracing::warn!(%error, "what was known of the API server's kinds is kept");
-                                complaint = Some(said);
-                            }
-                            due.push(now + Duration::from_secs(5));
-                        }
-                    }
-                    if due.is_empty() {
-                        due.push(now + REFRESH);
+                Some(()) = triggered.recv() => schedule.sign(Instant::now()),
+                Some(ended) = self.tasks.join_next_with_id() => self.restart(ended, &trigger, &cancel).await,
+                () = tokio::time::sleep_until(schedule.next()) => {
+                    schedule.begin(Instant::now());
+                    let refreshed = self.refresh(&mut schedule, &discovered, &cancel);
+                    if cancel.run_until_cancelled(refreshed).await.is_none() {
+                        break;
                     }
                 }
             }
@@ -179,46 +135,70 @@ impl Fleet {
         self.tasks.shutdown().await;
     }
 
-    /// The two kinds whose objects say that kinds come and go.
-    fn watch_for_changes(&mut self, trigger: &mpsc::Sender<()>, cancel: &CancellationToken) {
-        for (group, kind) in
-            [("apiextensions.k8s.io", "CustomResourceDefinition"), ("apiregistration.k8s.io", "APIService")]
-        {
-            let kind = Kind {
-                group: group.to_owned(),
-                version: "v1".to_owned(),
-                kind: kind.to_owned(),
-                plural: format!("{}s", kind.to_lowercase()),
-                namespaced: false,
-                status: StatusReporting::Yes,
-            };
-            let kind = Arc::new(kind);
-            // The same kinds are counted where they are watched for components.
-            let feed = Feed::uncounted(self.client.clone(), Arc::clone(&kind)).of_metadata();
-            let following =
-                follow(feed, TriggerReader::default(), trigger.clone(), Turns::new(1), cancel.child_token());
-            self.tasks.spawn(following);
-        }
+    /// Follows a kind whose objects say that kinds come and go, `after` a while.
+    fn watch_for_changes(
+        &mut self,
+        kind: Arc<Kind>,
+        trigger: mpsc::Sender<()>,
+        after: Duration,
+        cancel: &CancellationToken,
+    ) {
+        // The same kinds are counted where they are watched for components.
+        let feed = Feed::uncounted(self.client.clone(), Arc::clone(&kind)).of_metadata();
+        let following = follow(feed, TriggerReader::default(), trigger, Turns::new(1), cancel.child_token());
+        let task = self.tasks.spawn(delayed(after, following));
+        self.triggers.retain(|(known, _)| *known != kind);
+        self.triggers.push((kind, task.id()));
     }
 
-    /// Keeps the kinds that the document lacks until others have lacked them for a while, which is
-    /// counted from when the server is ready: one that has just started serves before it knows its
-    /// custom resources (kubernetes/kubernetes#104342).
-    fn confirmed(&mut self, mut catalogue: Catalogue) -> Catalogue {
-        let now = Instant::now();
-        self.missing.retain(|name, _| !catalogue.kinds.contains_key(name));
-        for (name, kind) in &self.catalogue.kinds {
-            if catalogue.kinds.contains_key(name) {
-                continue;
+    /// Reads what is served, and follows that.
+    async fn refresh(
+        &mut self,
+        schedule: &mut Schedule,
+        discovered: &watch::Sender<Option<Arc<Catalogue>>>,
+        cancel: &CancellationToken,
+    ) {
+        let read = match discover(&self.client, &self.selection, &self.catalogue).await {
+            Ok(read) => read,
+            Err(error) => {
+                self.complain(&error);
+                // Whoever answers next may have started only then.
+                self.absences.forget();
+                schedule.again(Instant::now() + AFTER_FAILURE);
+                return;
             }
-            let since = *self.missing.entry(name.clone()).or_insert(now);
-            if now.duration_since(since) < CONFIRMATION {
-                catalogue.kinds.insert(name.clone(), Arc::clone(kind));
-            } else {
-                self.missing.remove(name);
-            }
+        };
+        if self.complaint.take().is_some() {
+            tracing::info!("the API server says again which kinds it serves");
+            self.turns.hurry();
         }
-        catalogue
+        if !self.catalogue.lacking_in(&read).is_empty() && is_starting(&self.client).await {
+            self.absences.forget();
+        }
+        let now = Instant::now();
+        let catalogue = self.absences.confirm(&self.catalogue, read, now);
+        if self.absences.is_open() {
+            schedule.again(now + CONFIRMATION);
+        }
+        schedule.read(catalogue != self.catalogue);
+        self.metrics.discovered(Discovery {
+            read: Some(Timestamp::now()),
+            stale: catalogue.stale.iter().cloned().collect(),
+            excluded: catalogue.excluded.values().cloned().collect(),
+            marker: self.marker.as_ref().map(MarkerLabel::to_string),
+            error: None,
+        });
+        discovered.send_replace(Some(Arc::new(catalogue.clone())));
+        self.reconcile(catalogue, cancel).await;
+    }
+
+    fn complain(&mut self, error: &DiscoverError) {
+        let said = error.to_string();
+        self.metrics.undiscovered(&said);
+        if self.complaint.as_ref() != Some(&said) {
+            tracing::warn!(%error, "what was known of the API server's kinds is kept");
+            self.complaint = Some(said);
+        }
     }
 
     /// Begins and ends watches so that they fit what is served.
@@ -229,12 +209,16 @@ impl Fleet {
             if let Some(running) = self.running.remove(&name) {
                 running.cancel.cancel();
                 tracing::info!(kind = %running.kind.resource_name(), "not served any more");
-                self.tell(running.kind, News::Left).await;
+                // Under another plural it is still the same kind, and what is known of it holds.
+                let kind = running.kind.group_kind();
+                if !catalogue.kinds.values().any(|other| other.group_kind() == kind) {
+                    self.tell(running.kind, News::Left).await;
+                }
             }
         }
         let first = self.running.is_empty();
         if first {
-            let _ = cancel.run_until_cancelled(self.rules.settled()).await;
+            self.rules.settled().await;
         }
         for (name, kind) in &catalogue.kinds {
             match self.running.get(name) {
@@ -258,17 +242,24 @@ impl Fleet {
         let reader = ComponentReader::new(Arc::clone(&kind), self.prefix.clone(), self.rules.shared());
         let turns = self.turns.under(&self.rules, &kind);
         let following = follow(feed, reader, self.news.clone(), turns, cancel.clone());
-        let task = self.tasks.spawn(async move {
-            tokio::time::sleep(after).await;
-            following.await;
-        });
+        let task = self.tasks.spawn(delayed(after, following));
         self.running.insert(name, Running { kind, task: task.id(), cancel });
     }
 
     /// A follower ended: as told, or by a fault of ours, which costs this kind some seconds and no
     /// other anything.
-    async fn restart(&mut self, ended: Result<(Id, ()), JoinError>) {
+    async fn restart(
+        &mut self,
+        ended: Result<(Id, ()), JoinError>,
+        trigger: &mpsc::Sender<()>,
+        cancel: &CancellationToken,
+    ) {
         let Err(error) = ended else { return };
+        let broken = self.triggers.iter().find(|(_, task)| *task == error.id());
+        if let Some(kind) = broken.map(|(kind, _)| Arc::clone(kind)) {
+            tracing::error!(kind = %kind.resource_name(), %error, "the watch for new kinds broke and is begun again");
+            return self.watch_for_changes(kind, trigger.clone(), RESTART, cancel);
+        }
         let Some((name, running)) = self.running.iter().find(|(_, running)| running.task == error.id())
         else {
             return;
@@ -283,6 +274,22 @@ impl Fleet {
         // Nobody hears it only while everything ends.
         let _ = self.news.send(Report { kind, news }).await;
     }
+}
+
+fn trigger_kind((group, kind, plural): (&str, &str, &str)) -> Arc<Kind> {
+    Arc::new(Kind {
+        group: group.to_owned(),
+        version: "v1".to_owned(),
+        kind: kind.to_owned(),
+        plural: plural.to_owned(),
+        namespaced: false,
+        status: StatusReporting::Yes,
+    })
+}
+
+async fn delayed(after: Duration, task: impl Future<Output = ()>) {
+    tokio::time::sleep(after).await;
+    task.await;
 }
 
 /// Whether the API server says itself that it isn't ready, or says nothing. One that doesn't tell

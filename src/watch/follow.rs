@@ -1,86 +1,38 @@
 //! Follows one kind: lists it, watches it, and begins again where that breaks.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tokio::{
-    sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc},
-    time::{Instant, timeout},
+    sync::mpsc,
+    time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{
     Feed, FeedError, Reader, audit,
-    feed::{ALL, PAGE},
+    feed::ALL,
     frames::Frames,
     items::Item,
-    listing::{Name, list},
-    live_rules::{Asked, LiveRules},
-    progress::{Phase, Progress, SHORT_WATCH},
+    listing::{Place, list},
+    progress::{Outcome, Phase, Progress, SHORT_WATCH, Wait},
     reader::Known,
     transport::Share,
-    wire::{Change, Event, Frame},
+    turns::Turns,
+    wire::{Change, Detail, Event, Frame},
 };
-use crate::{model::Kind, summary::WatchState};
+use crate::summary::WatchState;
 
-/// How long a watch may be silent. The API server sends a bookmark a minute. With the time that the next
-/// request may take, that a kind isn't seen any more is known within two minutes.
+/// How long a watch may be silent before another takes its place. The API server sends a bookmark a minute, but
+/// none where the version of the kind is what it was when the watch began. With the time that the next request
+/// may take, that a kind isn't seen any more is known within two minutes.
 const IDLE: Duration = Duration::from_secs(85);
 
-/// How long a list that goes on keeps its turn.
-const TURN: Duration = Duration::from_secs(3);
+/// Those that are hurried together come back within this time.
+const HURRIED: Duration = Duration::from_millis(500);
 
 /// How long a watch lasts before the server ends it, in seconds. Spread, so that hundreds of
 /// watches don't begin anew together.
 const WATCH_SECONDS: std::ops::Range<u64> = 2700..3600;
-
-/// Who may list at the same time: the API server gives one client a bounded share. Kinds that failed
-/// have turns of their own, so that they hold up nobody else.
-#[derive(Clone, Debug)]
-pub struct Turns {
-    first: Arc<Semaphore>,
-    again: Arc<Semaphore>,
-    hurry: Arc<Notify>,
-    asked: Option<Asked>,
-}
-
-impl Turns {
-    /// So many kinds at the same time, and a quarter of that of those that failed.
-    pub fn new(kinds: usize) -> Self {
-        Self {
-            first: Arc::new(Semaphore::new(kinds)),
-            again: Arc::new(Semaphore::new(kinds.div_ceil(4))),
-            hurry: Arc::default(),
-            asked: None,
-        }
-    }
-
-    /// The same turns for the follower of `kind`, which lists anew whenever its `rules` change.
-    #[must_use]
-    pub fn under(&self, rules: &LiveRules, kind: &Arc<Kind>) -> Self {
-        Self { asked: Some(rules.followed(kind)), ..self.clone() }
-    }
-
-    /// Ends the wait of every follower that waits after a failure: there is a sign that asking again
-    /// is worth it.
-    pub fn hurry(&self) {
-        self.hurry.notify_waiters();
-    }
-
-    /// A list begins.
-    fn begin(&mut self) {
-        if let Some(asked) = &mut self.asked {
-            asked.answered();
-        }
-    }
-
-    /// Waits until another list is asked for.
-    async fn asked(&mut self) {
-        match &mut self.asked {
-            Some(asked) => asked.heard().await,
-            None => std::future::pending().await,
-        }
-    }
-}
 
 /// Follows a kind until `cancel`, and sends what `reader` makes of it.
 pub async fn follow<R: Reader>(
@@ -136,31 +88,52 @@ impl<R: Reader> Follower<'_, R> {
     async fn run(&mut self) -> Result<(), Unheard> {
         loop {
             let end = match self.progress.phase().clone() {
-                Phase::List => self.list(ALL).await?.map(End::from),
-                Phase::Pages => self.list(PAGE).await?.map(End::from),
+                Phase::Unpaged => self.list(ALL).await?.map(End::from),
+                Phase::Pages(size) => self.list(size).await?.map(End::from),
                 Phase::Follow(version) => self.watch(&version).await?,
             };
             // Nothing ended: what comes next comes at once.
             let Some(end) = end else { continue };
-            let now = Instant::now();
-            let wait = match end.error {
-                None => self.progress.ended(end.open, now),
+            let outcome = match &end.error {
+                None => Outcome::Ended(end.open),
                 Some(error) => {
-                    self.feed.metrics.error(error.counted());
-                    self.progress.failed(&error, end.open, now)
+                    // That a quiet kind is silent is no error yet.
+                    if !matches!(error, FeedError::Silent(_)) {
+                        self.feed.metrics.error(error.counted());
+                    }
+                    Outcome::Failed(error, end.open)
                 }
             };
-            self.tell_state().await?;
-            // Signs are no more frequent than what the API server serves changes.
-            let _ = timeout(wait, self.turns.hurry.notified()).await;
+            let wait = self.step(outcome).await?;
+            self.pause(wait).await;
+        }
+    }
+
+    /// Takes a step, and tells how the watch is then.
+    async fn step(&mut self, outcome: Outcome<'_>) -> Result<Wait, Unheard> {
+        let wait = self.progress.step(outcome, Instant::now());
+        if self.told != *self.progress.state() {
+            self.told.clone_from(self.progress.state());
+            let news = self.reader.state(&self.told);
+            self.send(news).await?;
+        }
+        Ok(wait)
+    }
+
+    /// Waits, less long where others are hurried. They are at most once a second, so this can't become a
+    /// busy loop.
+    async fn pause(&self, Wait { asked, more }: Wait) {
+        sleep(asked).await;
+        if !more.is_zero() && timeout(more, self.turns.hurried()).await.is_ok() {
+            sleep(HURRIED.min(more).mul_f64(fastrand::f64())).await;
         }
     }
 
     /// Lists the kind; gives the error where it fails.
     async fn list(&mut self, limit: usize) -> Result<Option<FeedError>, Unheard> {
-        let turn = self.turn().await?;
+        let turn = self.turns.take(self.progress.is_in_doubt()).await.ok_or(Unheard)?;
         self.turns.begin();
-        match within_turn(turn, list(&mut self.feed, self.reader, limit)).await {
+        match turn.during(list(&mut self.feed, self.reader, limit)).await {
             Ok(version) => self.listed(&version).await.map(|()| None),
             Err(error) => {
                 // What came of it would only take room until the next.
@@ -170,11 +143,6 @@ impl<R: Reader> Follower<'_, R> {
         }
     }
 
-    async fn turn(&self) -> Result<OwnedSemaphorePermit, Unheard> {
-        let turns = if self.progress.is_in_doubt() { &self.turns.again } else { &self.turns.first };
-        Arc::clone(turns).acquire_owned().await.map_err(|_| Unheard)
-    }
-
     async fn listed(&mut self, version: &str) -> Result<(), Unheard> {
         self.feed.metrics.heard();
         let news = self.reader.complete();
@@ -182,13 +150,16 @@ impl<R: Reader> Follower<'_, R> {
         if std::mem::replace(&mut self.listed_before, true) {
             self.feed.metrics.relist();
         }
-        self.progress.listed(version);
-        self.tell_state().await
+        self.step(Outcome::Listed(version)).await.map(drop)
     }
 
     async fn watch(&mut self, version: &str) -> Result<Option<End>, Unheard> {
         match self.feed.watch(version, fastrand::u64(WATCH_SECONDS)).await {
-            Ok(frames) => self.consume(frames).await,
+            Ok(frames) => {
+                // That all up to this version was told is sure again.
+                self.feed.metrics.heard();
+                self.consume(frames).await
+            }
             Err(error) => Ok(Some(error.into())),
         }
     }
@@ -206,23 +177,22 @@ impl<R: Reader> Follower<'_, R> {
             let next = tokio::select! {
                 next = next_frame(&mut frames, patience) => next,
                 () = self.turns.asked() => {
-                    self.progress.anew();
+                    self.step(Outcome::Anew).await?;
                     return Ok(None);
                 }
                 () = &mut audit_due => {
-                    if self.audit().await? {
+                    if self.audit().await {
                         audit_due.as_mut().reset(self.audit_at);
                         continue;
                     }
-                    self.progress.anew();
+                    self.step(Outcome::Anew).await?;
                     return Ok(None);
                 }
             };
             let frame = match next {
                 Ok(Some(frame)) => frame,
-                Err(FeedError::Timeout(_)) if patience == SHORT_WATCH => {
-                    self.progress.recovered();
-                    self.tell_state().await?;
+                Err(FeedError::Silent(_)) if patience == SHORT_WATCH => {
+                    self.step(Outcome::Open).await?;
                     continue;
                 }
                 Ok(None) => return end(None),
@@ -237,16 +207,17 @@ impl<R: Reader> Follower<'_, R> {
             let news = match change {
                 Change::Bookmark => None,
                 Change::Deleted => self.reader.deleted(&seen),
-                Change::Set if self.feed.may_lack() && self.reader.wants(&seen) => {
+                Change::Set if self.feed.reads_wanted() && self.reader.wants(&seen) => {
                     share.count(true);
                     if share.is_better_whole() {
                         // The next watch begins with this event.
-                        self.feed.choose(true);
+                        self.feed.choose(Detail::Whole);
                         return Ok(None);
                     }
-                    match self.read(Name::of(&seen), version).await {
+                    match self.read(&Place::of(&seen), version).await {
                         Ok(news) => news,
-                        Err(error) => return end(Some(error)),
+                        // However long the watch was open, it gets no further.
+                        Err(error) => return Ok(Some(error.into())),
                     }
                 }
                 Change::Set => {
@@ -256,13 +227,12 @@ impl<R: Reader> Follower<'_, R> {
                 }
             };
             if !version.is_empty() {
-                self.progress.advanced(version);
-                self.tell_state().await?;
+                self.step(Outcome::Advanced(version)).await?;
             }
             if change == Change::Bookmark {
                 let share = std::mem::take(&mut share);
                 if self.feed.may_be_metadata() && (share.is_better_metadata() || self.knows_nothing()) {
-                    self.feed.choose(false);
+                    self.feed.choose(Detail::Metadata);
                     return Ok(None);
                 }
                 continue;
@@ -277,42 +247,40 @@ impl<R: Reader> Follower<'_, R> {
     }
 
     /// Reads an object whole of which metadata came. One that is gone by then is told of by the watch.
-    async fn read(&mut self, name: Name, version: &str) -> Result<Option<R::News>, FeedError> {
-        let item = name.read(&self.feed, version).await?;
+    async fn read(&mut self, place: &Place, version: &str) -> Result<Option<R::News>, FeedError> {
+        let item = place.read(&self.feed, version).await?;
         let seen = item.as_ref().map(Item::seen).transpose()?;
         Ok(seen.and_then(|seen| self.reader.changed(&seen)))
     }
 
-    /// Compares what the watch told with a list; false where they differ. The watch waits meanwhile.
-    async fn audit(&mut self) -> Result<bool, Unheard> {
+    /// Compares what the watch told with a list; false where a new list is wanted. The watch waits
+    /// meanwhile, so it is put off while others list.
+    async fn audit(&mut self) -> bool {
+        let Phase::Follow(version) = self.progress.phase() else { return true };
+        let Some(turn) = self.turns.try_take() else {
+            self.audit_at = audit::soon();
+            return true;
+        };
         self.audit_at = audit::next();
-        let Phase::Follow(version) = self.progress.phase() else { return Ok(true) };
-        let Some(known) = self.reader.known() else { return Ok(true) };
-        let _turn = self.turn().await?;
-        match audit::drift(&self.feed, self.reader, version, known).await {
-            Ok(0) => Ok(true),
+        let Some(known) = self.reader.known() else { return true };
+        if version.is_empty() {
+            // There is nothing to compare at.
+            return false;
+        }
+        match turn.during(audit::drift(&self.feed, self.reader, version, known)).await {
+            Ok(0) => true,
             Ok(count) => {
                 let kind = self.feed.kind().resource_name();
                 tracing::warn!(%kind, count, "the watch told otherwise than a list does: listing anew");
                 self.feed.metrics.drift(count);
-                Ok(false)
+                false
             }
             // It may have been forgotten, or not be there exactly: what the watch told stands.
             Err(error) => {
                 tracing::debug!(kind = %self.feed.kind().resource_name(), %error, "not compared");
-                Ok(true)
+                true
             }
         }
-    }
-
-    /// Tells how the watch is, where that was not told yet.
-    async fn tell_state(&mut self) -> Result<(), Unheard> {
-        if self.told == *self.progress.state() {
-            return Ok(());
-        }
-        self.told.clone_from(self.progress.state());
-        let news = self.reader.state(&self.told);
-        self.send(news).await
     }
 
     async fn send(&self, news: Option<R::News>) -> Result<(), Unheard> {
@@ -323,21 +291,9 @@ impl<R: Reader> Follower<'_, R> {
     }
 }
 
-/// Waits for a request, and gives the turn back early where it takes long.
-async fn within_turn<T>(turn: OwnedSemaphorePermit, request: impl Future<Output = T>) -> T {
-    let mut request = std::pin::pin!(request);
-    match timeout(TURN, &mut request).await {
-        Ok(answer) => answer,
-        Err(_) => {
-            drop(turn);
-            request.await
-        }
-    }
-}
-
 async fn next_frame(frames: &mut Frames, idle: Duration) -> Result<Option<Frame>, FeedError> {
     match timeout(idle, frames.next()).await {
         Ok(frame) => frame,
-        Err(_) => Err(FeedError::Timeout(idle)),
+        Err(_) => Err(FeedError::Silent(idle)),
     }
 }

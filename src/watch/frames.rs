@@ -177,7 +177,7 @@ mod tests {
             cuts.sort_unstable();
             let pieces = cuts.windows(2).map(|cut| bytes[cut[0]..cut[1]].to_vec()).collect();
             let whole = now(frames(encoding, vec![bytes.clone()])).expect("frames");
-            prop_assert_eq!(whole.len(), contents.len());
+            prop_assert_eq!(&whole, &contents);
             prop_assert_eq!(now(frames(encoding, pieces)).expect("frames"), whole);
         }
     }

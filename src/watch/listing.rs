@@ -1,31 +1,37 @@
 //! One list of a kind.
 
 use futures::{StreamExt, stream};
+use tokio::time::sleep;
 
 use super::{
     Feed, FeedError, Reader, Seen,
     items::{Item, ListMeta},
     transport::Share,
+    wire::Detail,
 };
 
 /// Objects of the first list of a kind, which tells whether metadata or whole objects serve better.
 const SAMPLE: usize = 100;
 
-/// Reads of single objects at a time.
-const READS: usize = 8;
+/// Reads of single objects at a time. Several kinds may be listed at once, and the API server gives one client
+/// a bounded share.
+const READS: usize = 3;
+
+/// So often one object is tried to be read before its list is taken for failed.
+const ATTEMPTS: u32 = 3;
 
 /// Where an object is.
-pub(super) struct Name {
+pub(super) struct Place {
     namespace: String,
     name: String,
 }
 
-/// Lists a kind into `reader`, in pages of `limit` objects or at once ([`ALL`](super::feed::ALL)); gives the
+/// Lists a kind into `reader`, in pages of `limit` objects or in one answer ([`ALL`](super::feed::ALL)); gives the
 /// version of the list.
 ///
 /// An API server since 1.31 has all objects at hand in memory, and reads each page but the first from its store
 /// where nothing has changed lately, which takes it several times the CPU: pages are for lists that don't come
-/// through at once.
+/// through in one answer.
 pub(super) async fn list<R: Reader>(
     feed: &mut Feed,
     reader: &mut R,
@@ -39,14 +45,14 @@ pub(super) async fn list<R: Reader>(
         } else {
             listing.whole(feed, reader, limit).await?
         };
-        let is_better_whole = listing.share.lists_whole();
-        let is_in_vain = feed.may_lack() && is_better_whole;
-        feed.choose(is_better_whole);
+        let better = if listing.share.lists_whole() { Detail::Whole } else { Detail::Metadata };
+        let is_in_vain = feed.reads_wanted() && better == Detail::Whole;
+        feed.choose(better);
         if let Some(ListMeta { resource_version, token }) = part
             && token.is_empty()
             && !is_in_vain
         {
-            Name::read_all(listing.wanted, feed, reader, &resource_version).await?;
+            Place::read_all(listing.wanted, feed, reader, &resource_version).await?;
             return Ok(resource_version);
         }
         is_sample = false;
@@ -58,7 +64,7 @@ pub(super) async fn list<R: Reader>(
 struct Listing {
     share: Share,
     /// Those of which metadata came and that have to be read whole.
-    wanted: Vec<Name>,
+    wanted: Vec<Place>,
 }
 
 impl Listing {
@@ -93,11 +99,11 @@ impl Listing {
         let mut items = feed.list(limit, token).await?;
         while let Some(item) = items.next().await? {
             let seen = item.seen()?;
-            if !feed.may_lack() {
+            if !feed.reads_wanted() {
                 self.share.count(reader.listed(&seen));
             } else if reader.wants(&seen) {
                 self.share.count(true);
-                self.wanted.push(Name::of(&seen));
+                self.wanted.push(Place::of(&seen));
                 if self.share.lists_surely_whole() {
                     return Ok(None);
                 }
@@ -109,32 +115,40 @@ impl Listing {
     }
 }
 
-impl Name {
+impl Place {
     pub(super) fn of(seen: &Seen<'_>) -> Self {
         Self { namespace: seen.head.namespace.to_string(), name: seen.head.name.to_string() }
     }
 
     /// Reads the object whole, as it was at `version` or later; `None` where it is gone.
-    pub(super) fn read(
-        self,
-        feed: &Feed,
-        version: &str,
-    ) -> impl Future<Output = Result<Option<Item>, FeedError>> + Send + use<> {
-        let (feed, version) = (feed.within(&self.namespace), version.to_owned());
-        async move {
-            feed.metrics.read();
-            feed.whole(&self.name, &version).await?.named(&self.name).await
+    pub(super) async fn read(&self, feed: &Feed, version: &str) -> Result<Option<Item>, FeedError> {
+        feed.metrics.read();
+        feed.within(&self.namespace).whole(&self.name, version).await?.named(&self.name).await
+    }
+
+    /// The same, once more where that may help.
+    async fn read_in_the_end(self, feed: &Feed, version: &str) -> Result<Option<Item>, FeedError> {
+        let mut attempts = 1;
+        loop {
+            match self.read(feed, version).await {
+                Err(error) if attempts < ATTEMPTS => match error.wait_to_read_again() {
+                    Some(wait) => sleep(wait * attempts).await,
+                    None => return Err(error),
+                },
+                read => return read,
+            }
+            attempts += 1;
         }
     }
 
     /// Reads these objects of a list, some at a time. The watch tells of what is gone by then.
     async fn read_all<R: Reader>(
-        names: Vec<Self>,
+        places: Vec<Self>,
         feed: &Feed,
         reader: &mut R,
         version: &str,
     ) -> Result<(), FeedError> {
-        let reads = names.into_iter().map(|name| name.read(feed, version));
+        let reads = places.into_iter().map(|place| place.read_in_the_end(feed, version));
         let mut reads = stream::iter(reads).buffer_unordered(READS);
         while let Some(item) = reads.next().await {
             if let Some(item) = item? {

@@ -57,8 +57,7 @@ impl LiveRules {
     /// names. Gives how many that are.
     pub fn replace(&self, rules: Rules, changed: impl Fn(&Kind) -> bool) -> usize {
         self.current.store(Arc::new(rules));
-        let mut followers = self.followers();
-        followers.retain(|_, (_, ask)| !ask.is_closed());
+        let followers = self.followers();
         let concerned = followers.values().filter(|(kind, _)| changed(kind));
         concerned.map(|(_, ask)| ask.send_replace(())).count()
     }
@@ -78,7 +77,9 @@ impl LiveRules {
     pub(super) fn followed(&self, kind: &Arc<Kind>) -> Asked {
         let (ask, asked) = watch::channel(());
         let name = ResourceName { group: kind.group.clone(), plural: kind.plural.clone() };
-        self.followers().insert(name, (Arc::clone(kind), ask));
+        let mut followers = self.followers();
+        followers.retain(|_, (_, ask)| !ask.is_closed());
+        followers.insert(name, (Arc::clone(kind), ask));
         Asked(asked)
     }
 

@@ -19,36 +19,43 @@
 //! whether it says so in the answer or in an event. A list that doesn't come through at once is asked for in
 //! pages.
 
+mod absences;
 mod audit;
 mod components;
 mod cut_json;
 mod cut_protobuf;
+mod error;
 mod feed;
 mod fleet;
 mod follow;
 mod frames;
 mod items;
 mod json;
+mod labels;
 mod listing;
 mod live_rules;
 mod owners;
 mod progress;
 mod protobuf;
 mod reader;
+mod schedule;
 mod snapshot;
 #[cfg(test)]
 mod tests;
 mod transport;
 mod trigger;
+mod turns;
 mod unmarked;
 mod wire;
 
 pub use components::{ComponentReader, News, Report};
-pub use feed::{Feed, FeedError};
+pub use error::FeedError;
+pub use feed::Feed;
 pub use fleet::Fleet;
-pub use follow::{Turns, follow};
+pub use follow::follow;
 pub use live_rules::LiveRules;
-pub use owners::controller_of;
+pub use owners::{Controller, controller_of};
 pub use reader::{Compared, Head, Known, Reader, Seen};
 pub use snapshot::{addon_kind, snapshot};
+pub use turns::Turns;
 pub use unmarked::{Unmarked, unmarked};

@@ -8,8 +8,18 @@ use crate::{
     model::{Owner, decode::Raw},
 };
 
-/// The owner that controls `owner`, an object in `namespace` that carries no label itself; `None`
-/// where nothing controls it, where it is gone, or where its kind isn't known.
+/// What controls an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Controller {
+    /// This does.
+    Is(Owner),
+    /// Nothing does, or the object is gone.
+    Nobody,
+    /// The object is of a kind that isn't served, as far as is known, or isn't to be watched.
+    Unknown,
+}
+
+/// What controls `owner`, an object in `namespace` that carries no label itself.
 ///
 /// # Errors
 /// Where the API server doesn't say.
@@ -18,13 +28,13 @@ pub async fn controller_of(
     catalogue: &Catalogue,
     owner: &Owner,
     namespace: &str,
-) -> Result<Option<Owner>, FeedError> {
+) -> Result<Controller, FeedError> {
     let found = catalogue.kinds.values().find(|kind| kind.group == owner.group && kind.kind == owner.kind);
-    let Some(kind) = found else { return Ok(None) };
+    let Some(kind) = found else { return Ok(Controller::Unknown) };
     let feed = Feed::uncounted(client.clone(), Arc::clone(kind)).of_metadata();
     let items = feed.within(namespace).named(&owner.name).await?;
-    let Some(item) = items.named(&owner.name).await? else { return Ok(None) };
+    let Some(item) = items.named(&owner.name).await? else { return Ok(Controller::Nobody) };
     let object = item.seen()?.decode::<Raw>().ok().and_then(|raw| raw.into_object(Arc::clone(kind)));
     let same = object.filter(|object| object.reference.uid == owner.uid);
-    Ok(same.and_then(|object| object.controller))
+    Ok(same.and_then(|object| object.controller).map_or(Controller::Nobody, Controller::Is))
 }

@@ -1,4 +1,4 @@
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use futures::{StreamExt, stream};
 use kube::Client;
@@ -9,17 +9,17 @@ use super::{
     components::ComponentReader,
     feed::{ALL, PAGE},
     listing::list as list_into,
-    owners::controller_of,
+    owners::{Controller, controller_of},
 };
 use crate::{
     api::LabelPrefix,
     discover::{Catalogue, DiscoverError, Selection, discover_within},
     health::SharedRules,
-    model::{Kind, StatusReporting},
+    model::{Kind, Owner, StatusReporting},
     summary::{Census, Observation, object_key},
 };
 
-/// How many kinds are listed at the same time.
+/// How many kinds are listed, and owners looked up, at the same time.
 const CONCURRENT: usize = 16;
 
 /// How far up a chain of owners without labels is followed.
@@ -79,12 +79,10 @@ async fn list(
 ) -> Result<Vec<Observation>, FeedError> {
     let mut feed = Feed::uncounted(client.clone(), Arc::clone(&kind)).patient(patience).as_needed();
     let mut reader = ComponentReader::new(kind, prefix.clone(), Arc::clone(rules));
-    let at_once = list_into(&mut feed, &mut reader, ALL).await;
-    if let Err(FeedError::BrokeOff(_)) = at_once {
-        list_into(&mut feed, &mut reader, PAGE).await?;
-    } else {
-        at_once?;
-    }
+    match list_into(&mut feed, &mut reader, ALL).await {
+        Err(FeedError::BrokeOff(_)) => list_into(&mut feed, &mut reader, PAGE).await?,
+        unpaged => unpaged?,
+    };
     Ok(match reader.complete().map(|report| report.news) {
         Some(News::Listed(observations)) => observations,
         _ => Vec::new(),
@@ -99,23 +97,30 @@ async fn links(
     observations: &[Observation],
     patience: Duration,
 ) -> Vec<(Box<str>, Box<str>)> {
-    let known: std::collections::HashSet<Box<str>> = observations
+    // Many objects have one owner, which is asked for once, whatever the answer is.
+    let mut known: HashSet<Box<str>> = observations
         .iter()
         .map(|o| object_key(&o.object.kind, &o.object.namespace, &o.object.name, &o.object.uid))
         .collect();
-    let mut links = BTreeMap::new();
-    for observation in observations {
-        let Some(owner) = &observation.controller else { continue };
-        let mut current = (**owner).clone();
-        for _ in 0..MAX_CHAIN {
-            if known.contains(&current.uid) || links.contains_key(&current.uid) {
-                break;
+    let owned =
+        |o: &Observation| Some((Owner::clone(o.controller.as_ref()?), Arc::clone(&o.object.namespace)));
+    let mut open: Vec<(Owner, Arc<str>)> = observations.iter().filter_map(owned).collect();
+    let mut links = Vec::new();
+    for _ in 0..MAX_CHAIN {
+        open.retain(|(owner, _)| known.insert(owner.uid.clone()));
+        let searches = open.into_iter().map(|(owner, namespace)| async move {
+            let search = timeout(patience, controller_of(client, catalogue, &owner, &namespace)).await;
+            match search {
+                Ok(Ok(Controller::Is(controller))) => Some((owner.uid, controller, namespace)),
+                _ => None,
             }
-            let search = controller_of(client, catalogue, &current, &observation.object.namespace);
-            let Ok(Ok(Some(next))) = timeout(patience, search).await else { break };
-            links.insert(current.uid, next.uid.clone());
-            current = next;
+        });
+        let found: Vec<_> = stream::iter(searches).buffer_unordered(CONCURRENT).collect().await;
+        open = Vec::new();
+        for (uid, controller, namespace) in found.into_iter().flatten() {
+            links.push((uid, controller.uid.clone()));
+            open.push((controller, namespace));
         }
     }
-    links.into_iter().collect()
+    links
 }

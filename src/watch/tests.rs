@@ -3,6 +3,7 @@
 
 mod audit;
 mod faults;
+mod progress;
 mod relisting;
 mod transport;
 
@@ -38,6 +39,8 @@ enum Answer {
     Beating(Vec<String>),
     /// Lines, and then the end.
     Closed(Vec<String>),
+    /// One line after the other, for as long as somebody reads them.
+    Endless(String),
     /// A status and a body.
     Whole(u16, String),
     /// A refusal that asks to wait for so many seconds.
@@ -65,6 +68,7 @@ impl Server {
         let mut pause = Duration::ZERO;
         let mut beats = 0;
         let mut retry_after = None;
+        let mut endless = None;
         let answer = match self.answers.lock().unwrap().pop_front() {
             Some(Answer::Slow(after, answer)) => {
                 pause = after;
@@ -79,6 +83,10 @@ impl Server {
                 (200, lines, true)
             }
             Some(Answer::Closed(lines)) => (200, lines, false),
+            Some(Answer::Endless(line)) => {
+                endless = Some(line);
+                (200, Vec::new(), true)
+            }
             Some(Answer::Whole(status, body)) => (status, vec![body], false),
             Some(Answer::Later(status, seconds)) => {
                 retry_after = Some(seconds);
@@ -92,8 +100,11 @@ impl Server {
             tokio::time::sleep(Duration::from_secs(60)).await;
             r#"{"type":"BOOKMARK","object":{"kind":"Gear","metadata":{"resourceVersion":"5"}}}"#.to_owned()
         });
-        let frames =
-            lines.chain(beats).map(|line| Ok(hyper::body::Frame::data(Bytes::from(format!("{line}\n")))));
+        let endless = stream::iter(endless).flat_map(|line| stream::iter(std::iter::repeat(line)));
+        let frames = lines
+            .chain(beats)
+            .chain(endless)
+            .map(|line| Ok(hyper::body::Frame::data(Bytes::from(format!("{line}\n")))));
         let silence = stream::iter(is_open.then_some(())).then(|()| std::future::pending());
         let body = StreamBody::new(frames.chain(silence)).boxed_unsync();
         let mut response = Response::builder().status(status);
@@ -106,6 +117,7 @@ impl Server {
 
 struct Bench {
     server: Arc<Server>,
+    turns: Turns,
     news: mpsc::Receiver<Report>,
     rules: LiveRules,
     metrics: Arc<WatchMetrics>,
@@ -141,8 +153,8 @@ fn start_with(answers: Vec<Answer>, with: impl Fn(Feed) -> Feed) -> Bench {
     let reader = ComponentReader::new(Arc::clone(&kind), LabelPrefix::default(), rules.shared());
     let (sender, news) = mpsc::channel(64);
     let turns = Turns::new(4).under(&rules, &kind);
-    tokio::spawn(follow(feed, reader, sender, turns, CancellationToken::new()));
-    Bench { server, news, rules, metrics }
+    tokio::spawn(follow(feed, reader, sender, turns.clone(), CancellationToken::new()));
+    Bench { server, turns, news, rules, metrics }
 }
 
 impl Bench {
@@ -167,6 +179,11 @@ impl Bench {
 
     fn queries(&self) -> Vec<String> {
         self.server.asked.lock().unwrap().iter().map(|(query, _)| query.clone()).collect()
+    }
+
+    /// How many failures were counted.
+    fn errors(&self) -> u64 {
+        self.metrics.counts().errors.values().sum()
     }
 
     /// How many objects were counted as known otherwise than a list shows them.

@@ -39,12 +39,12 @@ impl Share {
         self.wanted >= SURE && self.lists_whole()
     }
 
-    /// Whether a watch of metadata is better one of whole objects.
+    /// Whether a watch of metadata would be cheaper as one of whole objects.
     pub(super) fn is_better_whole(self) -> bool {
         self.wanted > READS && self.lists_whole()
     }
 
-    /// Whether a watch of whole objects is better one of metadata. The two bounds lie apart, so that a kind
+    /// Whether a watch of whole objects would be cheaper as one of metadata. The two bounds lie apart, so that a kind
     /// between them stays as it is.
     pub(super) fn is_better_metadata(self) -> bool {
         self.all >= EVENTS && self.wanted * READ * 2 < self.all

@@ -1,12 +1,11 @@
 use std::{sync::Arc, time::Duration};
 
 use kube::Client;
-use memchr::memmem;
 
-use super::{Feed, FeedError, feed::PAGE};
+use super::{Feed, FeedError, feed::PAGE, labels::LabelFinder};
 use crate::{
     api::{Identifier, LabelPrefix, MarkerLabel},
-    model::{Kind, ObjectRef, decode::Raw},
+    model::{Kind, ObjectRef},
 };
 
 /// The most objects of a kind that are kept.
@@ -36,17 +35,14 @@ pub async fn unmarked(
     let kind = Arc::new(kind.clone());
     let feed = Feed::uncounted(client.clone(), Arc::clone(&kind)).of_metadata();
     let feed = feed.patient(patience).of_labels(&format!("!{marker}"));
-    let finder = memmem::Finder::new(prefix.as_str());
+    let labels = LabelFinder::new(kind, prefix.clone());
     let mut found = Unmarked::default();
     let mut token = String::new();
     loop {
         let mut items = feed.list(PAGE, &token).await?;
         while let Some(item) = items.next().await? {
-            let seen = item.seen()?;
-            let raw = seen.holds(&finder).then(|| seen.decode::<Raw>().ok()).flatten();
-            let Some(object) = raw.and_then(|raw| raw.into_object(Arc::clone(&kind))) else { continue };
-            let keys = object.labels.iter().map(|(key, _)| key);
-            let identifiers: Vec<_> = keys.filter_map(|key| prefix.identifier(key)).collect();
+            let Some(object) = labels.read(&item.seen()?) else { continue };
+            let identifiers = labels.identifiers(&object);
             if identifiers.is_empty() {
                 continue;
             }

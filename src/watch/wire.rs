@@ -38,7 +38,7 @@ pub(super) enum Change {
     /// It is new, or is so now.
     Set,
     Deleted,
-    /// Nothing: so far the watch has come.
+    /// No change: it tells how far the watch has come.
     Bookmark,
 }
 

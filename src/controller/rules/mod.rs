@@ -146,7 +146,7 @@ impl UserRules {
             WatchState::Forbidden(why) => {
                 tracing::warn!(%why, "may not read StatusRule objects: the built-in rules hold");
             }
-            WatchState::Failing(why) if is_absent(why) => {
+            WatchState::Absent(_) => {
                 tracing::info!("there is no StatusRule resource: the built-in rules hold");
             }
             WatchState::Failing(why) => tracing::warn!(%why, "can't read StatusRule objects"),
@@ -155,11 +155,7 @@ impl UserRules {
             }
             WatchState::Synced | WatchState::Syncing | WatchState::Unserved(_) => {}
         }
-        let is_answer = match &state {
-            WatchState::Forbidden(_) => true,
-            WatchState::Failing(why) => is_absent(why),
-            WatchState::Synced | WatchState::Syncing | WatchState::Unserved(_) => false,
-        };
+        let is_answer = matches!(state, WatchState::Forbidden(_) | WatchState::Absent(_));
         self.state = state;
         if is_answer && !self.listed {
             self.out.live.settle();
@@ -172,8 +168,9 @@ impl UserRules {
         let is_unknown = |catalogue: &Catalogue| {
             !(catalogue.kinds.contains_key(&name) || catalogue.stale.contains(&name.group))
         };
-        let answered = matches!(&self.state, WatchState::Failing(why) if is_absent(why));
-        answered && !self.held.is_empty() && catalogue.is_some_and(is_unknown)
+        matches!(self.state, WatchState::Absent(_))
+            && !self.held.is_empty()
+            && catalogue.is_some_and(is_unknown)
     }
 
     /// Looks how rules do: one of users of which an expression was switched off is no longer in force.
@@ -289,10 +286,6 @@ pub(super) fn rule_kind() -> Kind {
         namespaced: false,
         status: StatusReporting::Yes,
     }
-}
-
-fn is_absent(why: &str) -> bool {
-    why.ends_with("(404)")
 }
 
 /// The rules that are only in one of two lists.

@@ -200,7 +200,7 @@ async fn changes_that_follow_each_other_take_effect_together() {
 #[tokio::test(start_paused = true)]
 async fn without_the_resource_or_the_right_to_it_nobody_waits() {
     for answer in [
-        WatchState::Failing("the server could not find the requested resource (404)".to_owned()),
+        WatchState::Absent("the server could not find the requested resource (404)".to_owned()),
         WatchState::Forbidden("no (403)".to_owned()),
     ] {
         let bench = Bench::new();
@@ -222,7 +222,7 @@ async fn rules_stand_while_they_cannot_be_read_and_go_with_their_resource() {
     bench.catalogue.send_replace(Some(Arc::new(Catalogue { kinds, ..Catalogue::default() })));
     bench.list(&[rule("a", "Gear")]).await;
     bench.wished(QUIET).await;
-    bench.say(RuleNews::State(WatchState::Failing("not found (404)".to_owned()))).await;
+    bench.say(RuleNews::State(WatchState::Absent("not found (404)".to_owned()))).await;
     assert_eq!(bench.wished(GAP * 10).await, None, "a server that starts may not know it yet");
     assert_eq!(bench.judging(), 1);
     bench.catalogue.send_replace(Some(Arc::default()));

@@ -197,13 +197,20 @@ pub(super) async fn discovery(
             failed.map(|condition| text::message(condition["message"].as_str().unwrap_or_default())).next();
         (name, why)
     });
-    // Without the right to read them, the documents alone tell.
-    let services = services.await.unwrap_or_default();
-    let failed = services.into_iter().filter_map(|(name, why)| Some((name, why?))).collect();
-    discovery_of(groups, &failed)
+    discovery_of(
+        groups,
+        services
+            .await
+            .map(|services| services.into_iter().filter_map(|(name, why)| Some((name, why?))).collect()),
+    )
 }
 
-pub(super) fn discovery_of(groups: &[APIGroupDiscovery], failed: &BTreeMap<String, String>) -> Finding {
+/// `failed` are the APIServices that aren't available, and why. Where they can't be read, the documents alone
+/// tell.
+pub(super) fn discovery_of(
+    groups: &[APIGroupDiscovery],
+    failed: Result<BTreeMap<String, String>, Trouble>,
+) -> Finding {
     let stale = groups.iter().flat_map(|group| {
         let stale = group.versions.iter().filter(|version| version.freshness.as_deref() == Some("Stale"));
         stale.map(move |version| {
@@ -212,13 +219,12 @@ pub(super) fn discovery_of(groups: &[APIGroupDiscovery], failed: &BTreeMap<Strin
     });
     let mut broken: BTreeMap<String, String> =
         stale.map(|service| (text::name(&service), "what it serves now isn't known".to_owned())).collect();
-    broken.extend(failed.clone());
+    let unread = failed.as_ref().err().map(|trouble| format!("APIServices can't be listed: {trouble}"));
+    broken.extend(failed.unwrap_or_default());
     if broken.is_empty() {
         let count = resources(groups).count();
-        return Finding::ok(
-            "discovery",
-            format!("{} API groups, {count} resources, all up to date", groups.len()),
-        );
+        let what = format!("{} API groups, {count} resources, all up to date", groups.len());
+        return Finding::ok("discovery", what).details(unread);
     }
     let is_wanted = |service: &String| {
         let group = service.split_once('.').map(|(_, group)| group).unwrap_or_default();
@@ -237,5 +243,6 @@ pub(super) fn discovery_of(groups: &[APIGroupDiscovery], failed: &BTreeMap<Strin
     let commands =
         broken.keys().filter_map(|name| Some(format!("kubectl get apiservice {} -o yaml", safe(name)?)));
     let commands: Vec<String> = commands.collect();
-    finding.details(broken.iter().map(|(name, why)| format!("{name}: {why}"))).commands(commands)
+    let lines = broken.iter().map(|(name, why)| format!("{name}: {why}"));
+    finding.details(lines.chain(unread)).commands(commands)
 }

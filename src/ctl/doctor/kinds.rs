@@ -22,7 +22,7 @@ use crate::{
 /// How long a kind may take to be listed, in seconds.
 const MAX_SYNCING: i64 = 60;
 
-/// How long a watch may be silent, in seconds: the API server sends a bookmark a minute.
+/// How long a watch may be silent, in seconds: the controller opens another after 85.
 const MAX_SILENCE: u64 = 180;
 
 /// The label of the roles that the controller's is made of.

@@ -141,14 +141,16 @@ fn a_stale_group_fails_unless_nobody_would_watch_it() {
     let stale = |name: &str| {
         groups(json!([{"metadata": {"name": name}, "versions": [{"version": "v1", "freshness": "Stale"}]}]))
     };
-    let none = BTreeMap::new();
-    let finding = discovery_of(&stale("gears.example"), &none);
+    let none = || Ok(BTreeMap::new());
+    let finding = discovery_of(&stale("gears.example"), none());
     assert!(finding.is_failure());
     assert_eq!(finding.commands, ["kubectl get apiservice v1.gears.example -o yaml"]);
-    assert_eq!(discovery_of(&stale("metrics.k8s.io"), &none).verdict, Verdict::Warn);
-    assert_eq!(discovery_of(&stale("$(x)"), &none).commands, Vec::<String>::new());
+    assert_eq!(discovery_of(&stale("metrics.k8s.io"), none()).verdict, Verdict::Warn);
+    assert_eq!(discovery_of(&stale("$(x)"), none()).commands, Vec::<String>::new());
     let failed = [("v1.gears.example".to_owned(), "no endpoints".to_owned())].into();
-    assert_eq!(discovery_of(&[], &failed).details, ["v1.gears.example: no endpoints"]);
+    assert_eq!(discovery_of(&[], Ok(failed)).details, ["v1.gears.example: no endpoints"]);
+    let unread = discovery_of(&[], Err(Trouble { code: Some(403), message: "no".into() }));
+    assert_eq!((unread.verdict, &*unread.details[0]), (Verdict::Ok, "APIServices can't be listed: no (403)"));
 }
 
 #[test]

@@ -53,6 +53,36 @@ fn a_labelled_object_of_an_unlabelled_owner_is_a_component() {
 }
 
 #[test]
+fn an_owner_of_which_nobody_could_tell_is_asked_for_again() {
+    let total = |index: &mut Index| match index.flush(at(1)).pop() {
+        Some(Change::Show(summary)) => summary.status.counts.total,
+        other => panic!("{other:?}"),
+    };
+    let sets = GroupKind { group: "apps".into(), kind: "ReplicaSet".into() };
+    let mut index = Index::default();
+    index.upsert(object("web", &["a"], Health::Healthy), at(0));
+    index.upsert(object("pod", &["a"], Health::Healthy).of_kind("", "Pod").controlled_by("set"), at(0));
+    let asked = index.take_unknown_owners();
+    assert_eq!(asked, [(owner("set"), "ns".to_owned())]);
+    index.put_off(&asked[0].0, "ns");
+    assert_eq!(total(&mut index), 2);
+
+    index.ask_again_for(&GroupKind { group: "other".into(), kind: "ReplicaSet".into() });
+    assert!(index.take_unknown_owners().is_empty());
+    index.ask_again_for(&sets);
+    assert_eq!(index.take_unknown_owners(), asked);
+    index.link("set", Some(&owner("web")), "ns");
+    assert_eq!(total(&mut index), 1);
+
+    // What nothing names any more isn't asked for.
+    index.upsert(object("pod", &["a"], Health::Healthy).of_kind("", "Pod").controlled_by("gone"), at(1));
+    index.put_off(&owner("gone"), "ns");
+    index.remove(&GroupKind { group: String::new(), kind: "Pod".into() }, "pod");
+    index.ask_again_for(&sets);
+    assert!(index.take_unknown_owners().is_empty());
+}
+
+#[test]
 fn owners_in_a_circle_are_components() {
     let status = one(census(vec![
         object("x", &["a"], Health::Healthy).controlled_by("y"),

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Answer, QUIET, error, event, list, page, start};
+use super::{Answer, Bench, QUIET, error, event, list, page, start};
+use crate::watch::News;
 
 /// Longer than anything here waits for.
 const ALL: Duration = Duration::from_secs(300);
@@ -43,7 +44,7 @@ async fn that_nobody_answers_any_more_is_said_within_two_minutes() {
     let mut bench = start(vec![one(), silence(), Answer::Never, Answer::Never]);
     assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "]);
     let told = tokio::time::timeout(ALL, bench.news.recv()).await.expect("it is said").expect("news");
-    assert!(matches!(told.news, crate::watch::News::State(state) if state.as_str() == "failing"));
+    assert!(matches!(told.news, News::State(state) if state.as_str() == "failing"));
     assert!(began.elapsed() < Duration::from_secs(120), "{:?}", began.elapsed());
 }
 
@@ -163,10 +164,88 @@ async fn one_object_that_makes_no_sense_keeps_back_no_other() {
 
 #[tokio::test(start_paused = true)]
 async fn a_kind_that_is_busy_does_not_starve_a_new_list() {
-    // Rules change while events keep coming.
-    let lines = (0..60).map(|n| event("MODIFIED", "a", 10 + n, true)).collect();
-    let mut bench = start(vec![one(), Answer::Open(lines), one()]);
-    assert_eq!(bench.reported(QUIET).await.len(), 62);
+    let busy = Answer::Endless(event("MODIFIED", "a", 10, true));
+    let mut bench = start(vec![one(), busy, list(&["b"], 11)]);
+    let next = async |bench: &mut Bench| {
+        let report = tokio::time::timeout(QUIET, bench.news.recv()).await;
+        report.expect("in time").expect("news").news
+    };
+    // The list, that it is synced, and events without end.
+    for _ in 0..100 {
+        next(&mut bench).await;
+    }
     bench.rules.replace(crate::health::Rules::with([]), |_| true);
-    assert_eq!(bench.reported(QUIET).await, ["listed a"]);
+    let mut later = 0;
+    while !matches!(next(&mut bench).await, News::Listed(_)) {
+        later += 1;
+        // So many are on their way already.
+        assert!(later < 100, "it isn't listed anew");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quiet_kind_is_followed_anew_and_nothing_is_wrong_with_it() {
+    // No bookmark comes of a kind in which nothing has changed since the watch began.
+    let mut answers = vec![one()];
+    answers.extend((0..3).map(|_| silence()));
+    let mut bench = start(answers);
+    assert_eq!(bench.reported(ALL - Duration::from_secs(20)).await, ["listed a", "synced "]);
+    assert_eq!(bench.asked(), ["page", "watch", "watch", "watch", "watch"]);
+    assert_eq!(bench.errors(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_can_not_be_followed_is_not_made_again_and_again() {
+    for code in [400, 404, 405, 422] {
+        let began = Instant::now();
+        let answers = (0..30).flat_map(|_| [one(), Answer::Whole(code, "{}".into())]);
+        let mut bench = start(answers.collect());
+        let reported = bench.reported(ALL).await;
+        assert!(reported.iter().any(|said| said.starts_with("failing")), "{reported:?}");
+        assert_eq!(reported.iter().filter(|said| *said == "synced ").count(), 1, "at first");
+        let took = began.elapsed() - ALL;
+        assert!(took > Duration::from_secs(10) * 30, "30 lists in {took:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_makes_no_sense_each_time_is_passed_over_by_a_list() {
+    let poison = || Answer::Open(vec!["<html>".into()]);
+    let next = Answer::Open(vec![event("ADDED", "c", 10, true)]);
+    let mut bench = start(vec![one(), poison(), poison(), list(&["a", "b"], 9), next]);
+    let reported = bench.reported(Duration::from_secs(8)).await;
+    assert_eq!(reported, ["listed a", "synced ", "listed a,b", "changed c"]);
+    assert!(bench.queries()[4].ends_with("resourceVersion=9"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_without_a_version_is_made_anew_where_its_watch_ends() {
+    let unversioned = |name: &str| {
+        let body = format!(
+            r#"{{"kind":"GearList","items":[{{"metadata":{{"name":"{name}","uid":"{name}","labels":{{"addons.x-k8s.io/a":""}}}}}}]}}"#
+        );
+        Answer::Whole(200, body)
+    };
+    let ended = Answer::Slow(Duration::from_secs(20), Box::new(Answer::Closed(Vec::new())));
+    let mut bench = start(vec![unversioned("a"), ended, unversioned("b")]);
+    assert_eq!(bench.reported(Duration::from_secs(30)).await, ["listed a", "synced ", "listed b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_asks_to_wait_is_left_alone_although_others_are_hurried() {
+    let began = Instant::now();
+    let mut bench = start(vec![Answer::Later(429, 30), one()]);
+    for _ in 0..20 {
+        assert!(bench.reported(QUIET).await.is_empty());
+        bench.turns.hurry();
+    }
+    assert_eq!(bench.asked().len(), 1);
+    bench.reported(Duration::from_secs(20)).await;
+    assert_eq!(bench.asked().len(), 3, "it is listed and followed in the end");
+    drop(bench);
+
+    let mut bench = start(vec![Answer::Whole(500, "{}".into()), Answer::Whole(403, "{}".into()), one()]);
+    bench.reported(QUIET).await;
+    bench.turns.hurry();
+    assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "], "{:?}", began.elapsed());
 }

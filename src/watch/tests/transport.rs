@@ -29,6 +29,11 @@ fn page(plain: usize, labelled: &[&str], token: &str) -> Answer {
     list_of(&items, 5, token)
 }
 
+/// A server that holds reads up for longer than anybody waits.
+fn stalls(reads: usize) -> Vec<Answer> {
+    (0..reads).flat_map(|_| [Answer::Open(vec![event("MODIFIED", "a", 6, true)]), Answer::Never]).collect()
+}
+
 fn among(plain: usize, labelled: &[&str]) -> Answer {
     page(plain, labelled, "")
 }
@@ -62,6 +67,23 @@ async fn few_wanted_objects_are_read_one_by_one() {
     let queries = bench.queries();
     assert!(queries[1].ends_with("metadata.name%3Da&resourceVersion=5&resourceVersionMatch=NotOlderThan"));
     assert!(queries[4].ends_with("metadata.name%3Da&resourceVersion=6&resourceVersionMatch=NotOlderThan"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_can_not_be_read_is_not_called_seen() {
+    let mut answers = vec![among(50, &["a"]), list(&["a"], 5)];
+    answers.extend(stalls(8));
+    let mut bench = start(answers);
+    let reported = bench.reported(Duration::from_secs(100)).await;
+    let failing = "failing the API server did not answer within 30 s";
+    assert_eq!(reported, ["listed a", "synced ", failing]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_read_that_fails_costs_a_list_nothing_but_time() {
+    let mut bench = start(vec![among(50, &["a"]), Answer::Later(429, 1), list(&["a"], 5)]);
+    assert_eq!(bench.reported(QUIET * 3).await, ["listed a", "synced "]);
+    assert_eq!(bench.sorts()[..3], ["page metadata", "read whole", "read whole"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,11 +177,16 @@ async fn a_read_that_fails_is_made_again_with_its_event() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_of_which_a_read_fails_shows_nothing_and_is_made_again() {
-    let mut bench =
-        start(vec![among(50, &["a"]), Answer::Whole(500, "{}".into()), among(50, &["a"]), list(&["a"], 5)]);
-    let reported = bench.reported(Duration::from_secs(5)).await;
-    assert_eq!(reported[1..], ["listed a", "synced "], "{reported:?}");
-    assert!(reported[0].starts_with("failing"));
+    let fails = |code| Answer::Whole(code, "{}".into());
+    for read in [vec![fails(403)], vec![fails(500), fails(500), fails(500)]] {
+        let mut answers = vec![among(50, &["a"])];
+        answers.extend(read);
+        answers.extend([among(50, &["a"]), list(&["a"], 5)]);
+        let mut bench = start(answers);
+        let reported = bench.reported(Duration::from_secs(10)).await;
+        assert_eq!(reported[1..], ["listed a", "synced "], "{reported:?}");
+        assert!(reported[0].starts_with("failing") || reported[0].starts_with("forbidden"), "{reported:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -14,6 +14,7 @@ use tokio::{
 };
 
 use super::{body::Piped, *};
+use crate::eventually;
 
 const WATCH: &str = "/api/v1/pods?watch=true";
 const LIST: &str = "/api/v1/pods?limit=500";
@@ -160,11 +161,17 @@ async fn what_is_open_stalls_goes_on_and_breaks() {
     let mut watch = stage.get(WATCH).await.expect("a watch");
     watch.chunk().await.expect("a chunk").expect("no error");
     let stall = stage.proxy.inject(When::any(), Fault::Stall);
-    while stall.happened() == 0 {
-        sleep(Duration::from_millis(5)).await;
+    eventually(Duration::from_secs(10), "it stalls", || async {
+        if stall.happened() > 0 { Ok(()) } else { Err("not yet") }
+    })
+    .await;
+    // What was on its way may still come, and no more of it than the watch has.
+    let mut late = 0;
+    while let Ok(frame) = timeout(Duration::from_millis(200), watch.body.frame()).await {
+        frame.expect("it goes on").expect("no error");
+        late += 1;
+        assert!(late < 10, "it doesn't stall");
     }
-    // What was on its way may still come.
-    while timeout(Duration::from_millis(200), watch.body.frame()).await.is_ok() {}
     assert!(timeout(Duration::from_millis(200), stage.get(LIST)).await.is_err());
     drop(stall);
     watch.chunk().await.expect("a chunk").expect("it goes on");

@@ -1,8 +1,12 @@
+mod owners;
+mod past;
+
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
+use self::past::touch;
 use super::{
     Combination, ObjectKey, Observation, Remembered, Summary,
     compose::Surroundings,
@@ -16,7 +20,7 @@ use super::{
 };
 use crate::{
     api::Identifier,
-    model::{Explanation, GroupKind, Kind, Owner, Timestamp},
+    model::{GroupKind, Kind, Owner, Timestamp},
 };
 
 /// The summaries of all add-ons, kept up to date from changes of single objects.
@@ -39,6 +43,8 @@ pub struct Index {
     dirty: BTreeSet<Identifier>,
     due: Due,
     unknown_owners: BTreeMap<ObjectKey, (Owner, String)>,
+    /// Owners of which nobody could tell what controls them.
+    put_off: BTreeMap<ObjectKey, (Owner, String)>,
 }
 
 /// What [`Index::flush`] found.
@@ -69,7 +75,9 @@ impl Index {
         if self.objects.refresh(&record) {
             return;
         }
-        self.kinds.entry(record.group_kind()).or_default().insert(key);
+        if self.objects.get(key).is_none_or(|known| !known.is_of_kind_of(&record)) {
+            self.kinds.entry(record.group_kind()).or_default().insert(key);
+        }
         let before = self.place(key);
         self.mark(key);
         self.illnesses.changed(&record);
@@ -85,8 +93,12 @@ impl Index {
     }
 
     fn take_out(&mut self, kind: &GroupKind, key: ObjectKey) {
-        if !self.kinds.get_mut(kind).is_some_and(|keys| keys.remove(&key)) {
+        let Some(keys) = self.kinds.get_mut(kind) else { return };
+        if !keys.remove(&key) {
             return;
+        }
+        if keys.is_empty() {
+            self.kinds.remove(kind);
         }
         let before = self.place(key);
         self.mark(key);
@@ -148,114 +160,9 @@ impl Index {
         self.dirty.extend(changed.filter(|name| self.groups.contains_key(*name)).cloned());
     }
 
-    /// Notes which owner controls an object that carries no label, so that what the object controls
-    /// itself finds its component. `namespace` is that of the object.
-    pub fn link(&mut self, controlled: &str, controller: Option<&Owner>, namespace: &str) {
-        let controlled = ObjectKey::of(controlled);
-        self.unknown_owners.remove(&controlled);
-        if !self.controlled.contains_key(&controlled) {
-            return;
-        }
-        let controller = controller.filter(|owner| !owner.uid.is_empty());
-        let controller = controller.map(|owner| (ObjectKey::of(&owner.uid), owner));
-        self.objects.link(controlled, controller.map(|(key, _)| key));
-        if let Some((key, owner)) = controller {
-            self.want(key, owner, namespace);
-            self.controlled.entry(key).or_default().insert(controlled);
-        }
-        self.mark_controlled(controlled);
-    }
-
-    /// Takes the owners that carry no label and aren't known yet, with the namespace of what they
-    /// control: [`Index::link`] wants to hear of each.
-    pub fn take_unknown_owners(&mut self) -> Vec<(Owner, String)> {
-        let unknown = std::mem::take(&mut self.unknown_owners).into_iter();
-        unknown.filter(|(key, _)| !self.objects.knows(*key)).map(|(_, wanted)| wanted).collect()
-    }
-
-    /// Takes in what an `Addon` object remembers of a component. What the watch of its kind says,
-    /// says it better.
-    pub fn remember(&mut self, remembered: Remembered, now: Timestamp) {
-        self.recall(&remembered);
-        let key = members::key(&remembered.observation.object);
-        if !self.objects.knows(key) {
-            self.upsert(remembered.observation, now);
-            self.pasts.remember(key, remembered.past);
-            self.recall_explanation(key, remembered.explanation);
-        }
-    }
-
-    /// Takes in what an `Addon` object remembers of the past, and nothing else.
-    pub fn recall(&mut self, remembered: &Remembered) {
-        let Remembered { observation, past, overdue_part, explanation } = remembered;
-        let key = members::key(&observation.object);
-        self.recall_explanation(key, explanation.clone());
-        if self.objects.get(key).is_some() && self.pasts.recall(key, *past) {
-            self.mark(key);
-        }
-        if let Some((part, start)) = overdue_part {
-            for key in self.pasts.recall_part(part, *start, &self.objects) {
-                self.mark(key);
-            }
-        }
-    }
-
-    /// Takes in what explained an object before the start, until somebody looks anew.
-    fn recall_explanation(&mut self, key: ObjectKey, explanation: Option<Explanation>) {
-        if let Some(explanation) = explanation
-            && self.objects.get(key).is_some()
-            && !self.illnesses.explanations().contains_key(&key)
-        {
-            self.illnesses.recall(key, explanation);
-            self.mark(key);
-        }
-    }
-
-    /// Takes in what explains a component that was told to be ill, by its
-    /// [`object_key`](super::object_key). It holds until the component is well by itself, is gone, or is
-    /// explained otherwise.
-    pub fn explain(&mut self, key: &str, explanation: Explanation) {
-        let key = ObjectKey::of(key);
-        if self.illnesses.is_told(key) && self.illnesses.explain(key, explanation) {
-            self.mark(key);
-        }
-    }
-
-    /// Takes the components that became ill, well or ill in another way at `now`, by their
-    /// [`object_key`](super::object_key)s: `None` for one that is well, gone or can't be observed.
-    /// [`Index::explain`] wants to hear of those that are ill.
-    pub fn take_illnesses(&mut self, now: Timestamp) -> Vec<(Arc<str>, Option<Illness>)> {
-        let touched = self.illnesses.take_touched().into_iter();
-        touched
-            .filter_map(|key| {
-                let state = self.state(key, now);
-                let name = self.illnesses.tell(key, &state)?;
-                Some(match state {
-                    State::Ill(illness) => (name, Some(illness)),
-                    State::Well | State::Unseen => (name, None),
-                })
-            })
-            .collect()
-    }
-
-    fn state(&self, key: ObjectKey, now: Timestamp) -> State {
-        let Some(record) = self.objects.get(key) else { return State::Well };
-        if self.gaps.contains_key(&record.group_kind()) {
-            return State::Unseen;
-        }
-        let is_component = record.identifiers().any(|id| self.objects.root(key, id).is_none());
-        let timeline = self.pasts.get(key).age(record.timeline());
-        let verdict = timeline.at(now);
-        if is_component && record.sums_up().is_none() && verdict.health.wants_cause() {
-            State::Ill(Illness { object: record.object(), verdict: verdict.clone() })
-        } else {
-            State::Well
-        }
-    }
-
     /// The kinds of which objects are known.
     pub fn kinds(&self) -> impl Iterator<Item = &GroupKind> {
-        self.kinds.iter().filter(|(_, keys)| !keys.is_empty()).map(|(kind, _)| kind)
+        self.kinds.keys()
     }
 
     /// A kind as one of its objects names it.
@@ -414,55 +321,6 @@ impl Index {
         self.ask_again(key);
     }
 
-    /// An object that lost its label may still be a link between others.
-    fn ask_again(&mut self, key: ObjectKey) {
-        if self.objects.knows(key) {
-            return;
-        }
-        let controlled = self.controlled.get(&key).into_iter().flatten();
-        let wanted = controlled.filter_map(|child| self.objects.get(*child)).find_map(|child| {
-            let (_, owner) = child.controller()?;
-            Some((owner.clone(), child.namespace().to_string()))
-        });
-        if let Some(wanted) = wanted {
-            self.unknown_owners.insert(key, wanted);
-        }
-    }
-
-    fn recontrolled(&mut self, key: ObjectKey, before: Option<ObjectKey>, after: Option<ObjectKey>) {
-        if let Some(before) = before {
-            self.release(before, key);
-        }
-        let Some(after) = after else { return };
-        if let Some(record) = self.objects.get(key).cloned()
-            && let Some((owner_key, owner)) = record.controller()
-        {
-            self.want(owner_key, owner, record.namespace());
-        }
-        self.controlled.entry(after).or_default().insert(key);
-    }
-
-    /// Asks for an owner that isn't known.
-    fn want(&mut self, key: ObjectKey, owner: &Owner, namespace: &str) {
-        if !self.objects.knows(key) {
-            self.unknown_owners.insert(key, (owner.clone(), namespace.to_owned()));
-        }
-    }
-
-    /// Forgets that `owner` controls `key`, and the links upwards that nothing needs any more.
-    fn release(&mut self, mut owner: ObjectKey, mut key: ObjectKey) {
-        while let Some(controlled) = self.controlled.get_mut(&owner) {
-            controlled.remove(&key);
-            if !controlled.is_empty() {
-                return;
-            }
-            self.controlled.remove(&owner);
-            self.unknown_owners.remove(&owner);
-            let Some(next) = self.objects.unlink(owner) else { return };
-            (key, owner) = (owner, next);
-        }
-    }
-
     fn renested(
         &mut self,
         key: ObjectKey,
@@ -479,26 +337,5 @@ impl Index {
         }
         self.nesting = self.nests.values().flatten().cloned().collect();
         self.regroup(self.nesting.with_ancestors(parents));
-    }
-
-    /// Marks the add-ons of everything below an object: its place in the chain of owners changed.
-    fn mark_controlled(&mut self, key: ObjectKey) {
-        let mut visited: HashSet<ObjectKey> = HashSet::new();
-        let mut queue: Vec<ObjectKey> = self.controlled.get(&key).into_iter().flatten().copied().collect();
-        while let Some(current) = queue.pop() {
-            if visited.insert(current) {
-                touch(&mut self.illnesses, &self.objects, current);
-                let identifiers: Vec<Identifier> = self.objects.identifiers(current).cloned().collect();
-                self.regroup(identifiers);
-                queue.extend(self.controlled.get(&current).into_iter().flatten());
-            }
-        }
-    }
-}
-
-/// Notes that an object may be ill in another way, although it is the same.
-fn touch(illnesses: &mut Illnesses, objects: &Objects, key: ObjectKey) {
-    if let Some(record) = objects.get(key) {
-        illnesses.changed(record);
     }
 }

@@ -1,10 +1,9 @@
 //! Owns the index: takes in what the watches report, and shows and publishes what follows from it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+mod intake;
+mod start;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio::{
     sync::{mpsc, watch},
@@ -12,11 +11,12 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use self::start::Stage;
 use super::{
-    addons::{AddonNews, Seen, Written},
+    addons::AddonNews,
     blackout::Blackout,
     kinds::Kinds,
-    memory::{self, Memory},
+    memory::Memory,
     owners::{Found, OwnerSearch},
 };
 use crate::{
@@ -26,16 +26,9 @@ use crate::{
     model::Timestamp,
     publish::{self, Command},
     serve::{Pulse, Readiness},
-    summary::{Board, Change, Combination, Illness, Index, KindCoverage, Remembered, Summary, WatchState},
-    watch::{News, Report, Turns, addon_kind},
+    summary::{Board, Change, Combination, Illness, Index, KindCoverage, Summary},
+    watch::{Report, Turns, addon_kind},
 };
-
-/// How long the first lists may take, once it is known what is served, before what is known so far is
-/// shown. An add-on with parts of a kind that isn't listed by then stays as its `Addon` remembers it.
-const FIRST_LISTS: Duration = Duration::from_secs(10);
-
-/// How long owners without labels are looked for before what is known is shown.
-const FIRST_OWNERS: Duration = Duration::from_secs(5);
 
 /// How often the engine shows that it is alive, at least.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -93,17 +86,6 @@ pub(super) struct Engine {
     explain_at: Option<Instant>,
 }
 
-/// How far the start is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Kinds are listed for the first time.
-    Listing,
-    /// Owners without labels are looked for, until then at most.
-    Owners(Instant),
-    /// What is known is shown.
-    Settled,
-}
-
 impl Engine {
     pub(super) fn new(out: Outputs, grace: Duration) -> Self {
         Self {
@@ -149,7 +131,8 @@ impl Engine {
                 Ok(()) = from.combinations.changed() => from.combinations.mark_changed(),
                 () = tokio::time::sleep_until(wake) => {}
             }
-            // Whatever was heard, nothing is shown without them.
+            // Before anything is shown: a first summary without the combinations of users would be written and
+            // undone.
             if from.combinations.has_changed().unwrap_or_default() {
                 let combinations = Arc::clone(&from.combinations.borrow_and_update());
                 self.index.set_combinations(BTreeMap::clone(&combinations));
@@ -157,8 +140,7 @@ impl Engine {
             // Not marked as seen here: its change is heard above.
             let catalogue = from.catalogue.borrow().clone();
             self.advance(catalogue.as_deref());
-            // In this order: what is shown when it begins isn't written, and what is when it ends is
-            // shown before.
+            // It is held before the flush that shows an outage, and released after the one that shows its end.
             let holds = self.look_for_recovery() && self.stage == Stage::Settled;
             if holds && !self.held {
                 self.hold(true).await;
@@ -198,87 +180,6 @@ impl Engine {
         wakes.into_iter().min().map_or(now, |wake| wake.max(now))
     }
 
-    fn listing_ends(&self) -> Option<Instant> {
-        self.discovered.map(|discovered| discovered + FIRST_LISTS)
-    }
-
-    fn report(&mut self, Report { kind, news }: Report) {
-        let name = kind.group_kind();
-        match news {
-            // A watch that was told to end may have had a last word on its way.
-            News::State(state) if state != WatchState::Syncing && !self.kinds.follows(&name) => {}
-            News::State(state) => {
-                self.blackout.note(&name, &state, Instant::now());
-                self.kinds.set(&kind, state, &mut self.index);
-                self.covered = false;
-            }
-            News::Left => {
-                self.blackout.leave(&name);
-                self.kinds.leave(&name, &mut self.index);
-                self.covered = false;
-            }
-            _ if !self.kinds.follows(&name) => {}
-            news => self.objects(&name, news),
-        }
-    }
-
-    fn objects(&mut self, kind: &crate::model::GroupKind, news: News) {
-        let before = self.index.count(kind);
-        match news {
-            News::Listed(observations) => self.index.replace(kind, observations, Timestamp::now()),
-            News::Changed(observation) => self.index.upsert(*observation, Timestamp::now()),
-            News::Gone(key) => self.index.remove(kind, &key),
-            News::State(_) | News::Left => {}
-        }
-        self.covered &= self.index.count(kind) == before;
-    }
-
-    async fn addons(&mut self, news: AddonNews) {
-        let (seen, components) = match news {
-            AddonNews::State(state) => {
-                self.covered = false;
-                self.blackout.note(&addon_kind().group_kind(), &state, Instant::now());
-                return self.memory.set_state(state);
-            }
-            AddonNews::Seen(seen, components) => (seen, components),
-        };
-        if let Some(news) = components {
-            self.objects(&addon_kind().group_kind(), news);
-        }
-        let Some(seen) = seen else { return };
-        match &seen {
-            Seen::Listed(addons) => {
-                let is_first = !self.memory.is_known();
-                self.memory.listed(addons);
-                if is_first {
-                    memory::remembered(addons).for_each(|component| self.remember(component));
-                    self.settle_at = Some(Instant::now());
-                    self.recall().await;
-                    if self.stage == Stage::Settled {
-                        // What they remember, before anything is written without it.
-                        self.flush().await;
-                    }
-                }
-            }
-            Seen::Changed(addon) => self.memory.changed(addon),
-            Seen::Gone(name) => self.memory.gone(name),
-        }
-        let orphans = self.orphans(&seen);
-        self.tell(Command::Seen(seen.into())).await;
-        if self.stage == Stage::Settled {
-            self.vanish(orphans);
-        }
-    }
-
-    /// Gives what is shown already the times that the `Addon` objects have: they were listed late.
-    async fn recall(&mut self) {
-        for shown in self.out.board.all() {
-            let mut summary = Summary::clone(&shown);
-            publish::settle(&mut summary.status, self.memory.status(&shown.identifier));
-            self.show(summary).await;
-        }
-    }
-
     async fn show(&mut self, summary: Summary) {
         let summary = Arc::new(summary);
         self.out.board.put(Arc::clone(&summary));
@@ -286,36 +187,11 @@ impl Engine {
         self.tell(Command::Show(summary)).await;
     }
 
-    /// Where the kind was listed, an `Addon` tells nothing but the past.
-    fn remember(&mut self, remembered: Remembered) {
-        if self.kinds.is_synced(&remembered.observation.group_kind()) {
-            self.index.recall(&remembered);
-        } else {
-            self.index.remember(remembered, Timestamp::now());
-        }
-    }
-
-    /// The add-ons among what was seen that have no component.
-    fn orphans(&self, seen: &Seen) -> Vec<Identifier> {
-        let addons: Vec<&Written> = match seen {
-            Seen::Listed(addons) => addons.iter().collect(),
-            Seen::Changed(addon) => vec![addon],
-            Seen::Gone(_) => Vec::new(),
-        };
-        let identifiers = addons.into_iter().filter_map(|addon| addon.held.identifier());
-        identifiers.filter(|identifier| !self.index.contains(identifier)).collect()
-    }
-
     fn vanish(&mut self, identifiers: impl IntoIterator<Item = Identifier>) {
         let at = Instant::now() + self.grace;
         for identifier in identifiers {
             self.vanishing.entry(identifier).or_insert(at);
         }
-    }
-
-    fn found(&mut self, found: &Found) {
-        self.out.owners.answered(found);
-        self.index.link(&found.owner.uid, found.controller.as_ref(), &found.namespace);
     }
 
     /// Whether the API server is out for everybody; has all ask again once it answers somebody.
@@ -347,12 +223,6 @@ impl Engine {
         }
     }
 
-    fn explained(&mut self, explained: Explained) {
-        if let Some((key, explanation)) = self.out.explainer.take(explained) {
-            self.index.explain(&key, explanation);
-        }
-    }
-
     fn look_for_causes(&mut self) {
         for (key, illness) in self.index.take_illnesses(Timestamp::now()) {
             match illness {
@@ -361,48 +231,6 @@ impl Engine {
             }
         }
         self.explain_at = self.out.explainer.advance();
-    }
-
-    /// Goes through the stages of the start.
-    fn advance(&mut self, catalogue: Option<&Catalogue>) {
-        let Some(catalogue) = catalogue else { return };
-        let now = Instant::now();
-        self.discovered.get_or_insert(now);
-        if self.stage == Stage::Listing {
-            let listed = self.memory.is_known() && self.kinds.has_tried(catalogue);
-            // Without the Addon objects it isn't known what there was: that is waited for, unless they
-            // can't be listed at all.
-            let late = *self.memory.state() != WatchState::Syncing
-                && self.listing_ends().is_some_and(|end| end <= now);
-            if listed || late {
-                self.look_for_owners();
-                self.stage = Stage::Owners(now + FIRST_OWNERS);
-            }
-        }
-        if let Stage::Owners(deadline) = self.stage {
-            self.look_for_owners();
-            if self.out.owners.is_idle() || now >= deadline {
-                self.settle();
-            }
-        }
-        if self.stage == Stage::Settled && self.settle_at.is_some_and(|at| at <= now) {
-            self.settle_at = self.kinds.settle_unfollowed(catalogue, &mut self.index, now);
-            self.covered = false;
-        }
-    }
-
-    fn settle(&mut self) {
-        self.stage = Stage::Settled;
-        self.settle_at = Some(Instant::now());
-        self.out.readiness.reached(READY_WHEN);
-        let orphans: BTreeSet<Identifier> = self
-            .memory
-            .identifiers()
-            .filter(|identifier| !self.index.contains(identifier))
-            .cloned()
-            .collect();
-        self.vanish(orphans);
-        tracing::info!(after = ?self.started.elapsed(), "all kinds were listed or given up for now");
     }
 
     async fn flush(&mut self) {
