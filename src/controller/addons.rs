@@ -115,14 +115,18 @@ impl AddonReader {
         Self { components, staged: BTreeMap::new(), was_listed: false }
     }
 
-    fn read(&self, seen: &Object<'_>) -> Option<Written> {
-        let addon = seen.decode::<Value>().ok().and_then(Addon::read);
+    /// What is kept of it, and whether it may be a component itself. Few are.
+    fn read(&self, seen: &Object<'_>) -> (Option<Written>, bool) {
+        let strange = || seen.decode::<Value>().ok().and_then(Addon::read);
+        let addon = seen.decode::<Addon>().ok().or_else(strange);
         let written = addon.as_ref().and_then(|addon| Written::of(addon, !self.was_listed));
         if written.is_none() {
             let name = crate::model::text::name(&seen.head.name);
             tracing::warn!(%name, "an Addon can't be read");
         }
-        written
+        let is_part =
+            |addon: &Addon| addon.metadata.labels.iter().flatten().any(|(key, _)| self.components.takes(key));
+        (written, addon.is_none_or(|addon| is_part(&addon)))
     }
 }
 
@@ -135,12 +139,12 @@ impl Reader for AddonReader {
     }
 
     fn listed(&mut self, seen: &Object<'_>) -> bool {
-        let written = self.read(seen);
+        let (written, is_part) = self.read(seen);
         let is_read = written.is_some();
         if let Some(written) = written {
             self.staged.insert(seen.head.name.to_string(), written);
         }
-        self.components.listed(seen) || is_read
+        (is_part && self.components.listed(seen)) || is_read
     }
 
     fn complete(&mut self) -> Option<AddonNews> {
@@ -150,8 +154,10 @@ impl Reader for AddonReader {
     }
 
     fn changed(&mut self, seen: &Object<'_>) -> Option<AddonNews> {
-        let components = news(self.components.changed(seen));
-        let seen = self.read(seen).map(|written| Seen::Changed(Box::new(written)));
+        let (written, is_part) = self.read(seen);
+        let components = if is_part { self.components.changed(seen) } else { self.components.deleted(seen) };
+        let components = news(components);
+        let seen = written.map(|written| Seen::Changed(Box::new(written)));
         (seen.is_some() || components.is_some()).then_some(AddonNews::Seen(seen, components))
     }
 

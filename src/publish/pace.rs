@@ -17,13 +17,14 @@ pub struct Limits {
 
 impl Default for Limits {
     /// A first start with a thousand add-ons is limited by what the API server answers, a storm that
-    /// lasts by 50 writes a second.
+    /// lasts by 50 writes a second. A write of a custom resource takes an API server several times what one of
+    /// a built-in kind takes (docs/performance.md), so few are under way at a time.
     fn default() -> Self {
         Self {
             gap: Duration::from_secs(1),
             per_second: 50,
             burst: 1000,
-            in_flight: 8,
+            in_flight: 4,
             timeout: Duration::from_secs(30),
         }
     }

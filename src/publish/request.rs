@@ -204,7 +204,8 @@ fn parameters() -> PostParams {
 
 fn read(body: &[u8]) -> Result<Addon, Failure> {
     let unreadable = || Failure::Other("the answer isn't an Addon".to_owned());
-    serde_json::from_slice(body).ok().and_then(Addon::read).ok_or_else(unreadable)
+    let strange = || serde_json::from_slice(body).ok().and_then(Addon::read);
+    serde_json::from_slice(body).ok().or_else(strange).ok_or_else(unreadable)
 }
 
 fn unreachable(error: &dyn std::error::Error) -> Failure {

@@ -70,6 +70,11 @@ impl ComponentReader {
         Self { labels, rules, known, staged, versions: RandomState::new() }
     }
 
+    /// Whether a label with this key makes an object a component.
+    pub fn takes(&self, key: &str) -> bool {
+        self.labels.prefix().identifier(key).is_some()
+    }
+
     /// The object, judged, where it carries a label.
     fn observe(&self, seen: &Seen<'_>) -> Option<Observation> {
         Observation::of(&self.labels.read(seen)?, self.labels.prefix(), &self.rules.load())

@@ -303,7 +303,7 @@ fn only_so_many_requests_are_under_way() {
         bench.show(&format!("a{n}"), "Healthy");
     }
     let under_way: Vec<Work> = std::iter::from_fn(|| bench.started()).collect();
-    assert_eq!(under_way.len(), 8);
+    assert_eq!(under_way.len(), Limits::default().in_flight);
     bench.take(&under_way[3]);
     assert!(bench.started().is_some() && bench.started().is_none());
 }
