@@ -8,16 +8,17 @@
 //! - A kind that is refused or fails holds up no other.
 //! - Rules that change are applied to what is known already by listing the kinds concerned anew;
 //!   until such a list is whole, the verdicts stand.
-//! - What the watch told is compared with a fresh list now and then; what differs is counted, and the
-//!   kind is listed anew.
+//! - What the watch told of components is compared with a fresh list now and then; what differs is counted,
+//!   and the kind is listed anew.
 //! - Of a kind of which few objects are wanted, only metadata is asked for, and each wanted object is read;
 //!   which of the two serves better is decided from what comes, and no change is missed at the switch.
 //!
 //! # Recovery
-//! Failures are repeated with a growing, spread wait that only progress resets: a complete list or
-//! an event, or a watch that stays open. A version that the server has forgotten leads to a new list,
-//! whether it says so in the answer or in an event. A list that doesn't come through at once is asked for in
-//! pages.
+//! Failures are repeated with a growing, spread wait that only progress resets: an event, a watch that stays
+//! open, or a complete list that a watch can go on from. A version that the server has forgotten leads to a new
+//! list, whether it says so in the answer or in an event; so does a watch that is refused, and an event that
+//! can't be read when it comes a second time. A list that doesn't come through in one answer is asked for in
+//! pages. What the server asks to wait is waited; any other wait ends early where another kind is answered again.
 
 mod absences;
 mod audit;

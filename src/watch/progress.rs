@@ -31,7 +31,7 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(120);
 const TRIES: u32 = 2;
 
 /// The fewest objects of a page, where larger ones don't come through.
-const SMALLEST_PAGE: usize = 20;
+const SMALLEST_PAGE: usize = 50;
 
 /// What the API server says where it is asked for a version that it hasn't reached, as after a
 /// restore of its store. Gateways answer 504 too.
@@ -156,8 +156,10 @@ impl Progress {
     }
 
     fn listed(&mut self, version: &str) {
-        if self.phase == Phase::Unpaged {
-            self.unpaged_failures = 0;
+        match self.phase {
+            Phase::Unpaged => self.unpaged_failures = 0,
+            // The next list begins with larger ones again.
+            _ => self.page = PAGE,
         }
         self.phase = Phase::Follow(version.to_owned());
         if self.unfollowed == 0 {

@@ -117,7 +117,7 @@ async fn f12_a_kind_of_twenty_thousand_objects_breaks_off_again_and_again() {
     let maps = When::under("/api/v1/configmaps");
     stage.stop();
     let cut =
-        stage.proxy.inject_times(3, maps.clone().lists(), Fault::Cut(After::Bytes(16 << 10), How::Reset));
+        stage.proxy.inject_times(3, maps.clone().lists(), Fault::Cut(After::Bytes(4 << 10), How::Reset));
     let controller = crate::process::Controller::start(stage.user().kubeconfig());
     controller.shows(&stage.id("huge"), |status| status["ready"] == "200/200").await;
     assert_eq!(cut.happened(), 3);

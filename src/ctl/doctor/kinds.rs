@@ -60,11 +60,7 @@ pub(super) fn watched(watches: &Watches, rights: &Rights) -> Finding {
         .collect();
     let count = |state: &str| watches.kinds.get(state).copied().unwrap_or_default();
     let Some(verdict) = ills.iter().map(|(verdict, ..)| *verdict).max() else {
-        let what = match count("excluded") {
-            0 => format!("{} are watched", count("synced")),
-            left => format!("{} are watched, {left} left out on purpose", count("synced")),
-        };
-        return Finding::ok("kinds", what);
+        return Finding::ok("kinds", format!("{} are watched", count("synced"))).details(left_out(watches));
     };
     let watched = watches.watches.iter().filter(|watch| watch.state != "excluded").count();
     let what = match ills.len() {
@@ -86,7 +82,20 @@ pub(super) fn watched(watches: &Watches, rights: &Rights) -> Finding {
     let unnamed = forbidden.map(|watch| (watch.group.clone(), watch.resource.clone()));
     let roles = roles(&unnamed.filter(|name| !rights.are_missing(name)).collect());
     let looks = named.iter().filter_map(|watch| look(watch));
-    Finding::new("kinds", verdict, what).details(lines).commands(roles).commands(looks)
+    Finding::new("kinds", verdict, what)
+        .details(lines)
+        .details(left_out(watches))
+        .commands(roles)
+        .commands(looks)
+}
+
+/// Which kinds are left out, by default or as the controller was told.
+fn left_out(watches: &Watches) -> Option<String> {
+    let excluded = watches.watches.iter().filter(|watch| watch.state == "excluded");
+    let names: Vec<String> = excluded.map(Watch::name).collect();
+    (!names.is_empty()).then(|| {
+        format!("left out on purpose ('--include' of the controller takes one in): {}", names.join(", "))
+    })
 }
 
 /// How bad it is, and why.

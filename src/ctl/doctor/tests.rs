@@ -236,7 +236,8 @@ fn each_kind_that_is_not_watched_has_its_own_way_out() {
         kinds::watched(&watches(json!({"kinds": kinds, "watches": all})), &Rights::default())
     };
     let good = judge(vec![watch("gears", "synced", 1, ""), watch("secrets", "excluded", 0, "")]);
-    assert_eq!((good.verdict, good.what.as_str()), (Verdict::Ok, "1 are watched, 1 left out on purpose"));
+    assert_eq!((good.verdict, good.what.as_str()), (Verdict::Ok, "1 are watched"));
+    assert!(good.details[0].ends_with(": secrets.a.io"), "{good:?}");
     assert_eq!(judge(vec![watch("gears", "forbidden", 0, "no")]).verdict, Verdict::Warn);
     let all = judge(vec![
         watch("gears", "forbidden", 2, "may not"),

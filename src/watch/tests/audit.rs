@@ -54,3 +54,10 @@ async fn a_list_that_fails_changes_nothing() {
         assert_eq!((bench.drift(), bench.queries().len()), (0, 3));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_was_read_by_itself_may_be_newer_than_the_watch() {
+    let mut bench = start(vec![list(&[("a", 9, true)], 5), watched(), list(&[("a", 4, true)], 5)]);
+    assert_eq!(bench.reported(CHECKED).await, ["listed a", "synced "]);
+    assert_eq!((bench.drift(), bench.queries().len()), (0, 3));
+}

@@ -322,5 +322,9 @@ fn pages_that_do_not_come_through_get_smaller() {
             progress.phase().clone()
         })
         .collect();
-    assert_eq!(sizes, [500, 100, 20, 20, 20].map(Phase::Pages));
+    assert_eq!(sizes, [500, 100, 50, 50, 50].map(Phase::Pages));
+    progress.lists("5");
+    progress.fails(&status(410), NEVER_OPEN, Instant::now());
+    progress.fails(&broke_off, NEVER_OPEN, Instant::now());
+    assert_eq!(progress.phase(), &Phase::Pages(PAGE), "the next list begins with large ones");
 }
