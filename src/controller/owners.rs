@@ -68,7 +68,7 @@ impl OwnerSearch {
         if !self.open.insert(owner.uid.clone()) {
             return;
         }
-        let (client, catalogue) = (self.client.clone(), self.catalogue.borrow().clone().unwrap_or_default());
+        let (client, catalogue) = (self.client.clone(), self.catalogue.clone());
         let (found, places) = (self.found.clone(), Arc::clone(&self.places));
         tokio::spawn(async move {
             let answer = ask(&client, &catalogue, &places, &owner, &namespace).await;
@@ -77,10 +77,10 @@ impl OwnerSearch {
     }
 }
 
-/// Asks until the API server tells, or it is sure that it won't.
+/// Asks until the API server tells, or says that it won't.
 async fn ask(
     client: &Client,
-    catalogue: &Catalogue,
+    catalogue: &watch::Receiver<Option<Arc<Catalogue>>>,
     places: &Semaphore,
     owner: &Owner,
     namespace: &str,
@@ -88,7 +88,9 @@ async fn ask(
     let mut wait = FIRST_WAIT;
     loop {
         let Ok(place) = places.acquire().await else { return Answer::Untold };
-        match controller_of(client, catalogue, owner, namespace).await {
+        // As it is now: the kind may be served only since a moment ago.
+        let served = catalogue.borrow().clone().unwrap_or_default();
+        match controller_of(client, &served, owner, namespace).await {
             Ok(Controller::Is(controller)) => return Answer::Told(Some(controller)),
             Ok(Controller::Nobody) => return Answer::Told(None),
             Ok(Controller::Unknown) => return Answer::Untold,

@@ -21,7 +21,7 @@
 //!
 //! None ends it. An overloaded or unreachable API server holds everything back, as long as it asks for or
 //! ever longer up to half a minute; another failure holds back only the `Addon` that it concerns. So does an
-//! answer that doesn't come in time: it may be for a webhook that only some concern. A status that the API server refuses isn't sent again until it changes: its headline is sent instead.
+//! answer that doesn't come in time, as a webhook may concern only some. A status that the API server refuses isn't sent again until it changes: its headline is sent instead.
 //! Where that is refused too, both are tried again after ten seconds, and less and less often.
 
 mod decide;

@@ -162,8 +162,8 @@ impl Objects {
     /// object is a component itself. A circle of owners has no top: it ends where it closes.
     pub(super) fn root(&self, key: ObjectKey, identifier: &Identifier) -> Option<ObjectKey> {
         let mut current = Some(self.controller(key)?);
-        // Brent's way to find a circle, which takes no memory: each waits for twice as many steps as the one
-        // before that the chain comes by again.
+        // Brent's cycle detection: one owner is remembered, and replaced after 1, 2, 4, … steps. A chain that
+        // comes back to it is a circle.
         let (mut waiting, mut steps, mut left) = (key, 1_usize, 1_usize);
         let mut top = None;
         while let Some(owner) = current {

@@ -171,8 +171,12 @@ impl Feed {
     /// Lists one object whole, by its name, as it was at `resource_version` or later; the list is empty
     /// where there is none.
     pub(super) async fn whole(&self, name: &str, resource_version: &str) -> Result<Items, FeedError> {
-        let from = format!("resourceVersion={}&resourceVersionMatch=NotOlderThan", escape(resource_version));
-        self.read_as(&format!("{}&{from}", by_name(name)), Detail::Whole).await
+        let from = match resource_version {
+            // Whoever serves the API counts no versions.
+            "" => String::new(),
+            version => format!("&resourceVersion={}&resourceVersionMatch=NotOlderThan", escape(version)),
+        };
+        self.read_as(&format!("{}{from}", by_name(name)), Detail::Whole).await
     }
 
     /// Reads the first `limit` objects whose labels and fields the selectors take, and whether there are

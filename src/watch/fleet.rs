@@ -37,9 +37,6 @@ const READINESS: Duration = Duration::from_secs(5);
 /// How long after it ended unexpectedly a follower is begun again.
 const RESTART: Duration = Duration::from_secs(5);
 
-/// How long after a failure it is read again what is served.
-const AFTER_FAILURE: Duration = Duration::from_secs(5);
-
 /// The kinds whose objects say that kinds come and go.
 const TRIGGERS: [(&str, &str, &str); 2] = [
     ("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions"),
@@ -115,7 +112,7 @@ impl Fleet {
     pub async fn run(mut self, discovered: watch::Sender<Option<Arc<Catalogue>>>, cancel: CancellationToken) {
         let (trigger, mut triggered) = mpsc::channel(1);
         for kind in TRIGGERS.map(trigger_kind) {
-            self.watch_for_changes(kind, trigger.clone(), Duration::ZERO, &cancel);
+            self.watch_for_changes(kind, TriggerReader::default(), trigger.clone(), Duration::ZERO, &cancel);
         }
         let mut schedule = Schedule::new(Instant::now());
         loop {
@@ -139,13 +136,14 @@ impl Fleet {
     fn watch_for_changes(
         &mut self,
         kind: Arc<Kind>,
+        reader: TriggerReader,
         trigger: mpsc::Sender<()>,
         after: Duration,
         cancel: &CancellationToken,
     ) {
         // The same kinds are counted where they are watched for components.
         let feed = Feed::uncounted(self.client.clone(), Arc::clone(&kind)).of_metadata();
-        let following = follow(feed, TriggerReader::default(), trigger, Turns::new(1), cancel.child_token());
+        let following = follow(feed, reader, trigger, Turns::new(1), cancel.child_token());
         let task = self.tasks.spawn(delayed(after, following));
         self.triggers.retain(|(known, _)| *known != kind);
         self.triggers.push((kind, task.id()));
@@ -164,7 +162,7 @@ impl Fleet {
                 self.complain(&error);
                 // Whoever answers next may have started only then.
                 self.absences.forget();
-                schedule.again(Instant::now() + AFTER_FAILURE);
+                schedule.failed(Instant::now());
                 return;
             }
         };
@@ -258,7 +256,8 @@ impl Fleet {
         let broken = self.triggers.iter().find(|(_, task)| *task == error.id());
         if let Some(kind) = broken.map(|(kind, _)| Arc::clone(kind)) {
             tracing::error!(kind = %kind.resource_name(), %error, "the watch for new kinds broke and is begun again");
-            return self.watch_for_changes(kind, trigger.clone(), RESTART, cancel);
+            let reader = TriggerReader::begun_again();
+            return self.watch_for_changes(kind, reader, trigger.clone(), RESTART, cancel);
         }
         let Some((name, running)) = self.running.iter().find(|(_, running)| running.task == error.id())
         else {

@@ -120,8 +120,7 @@ impl<R: Reader> Follower<'_, R> {
         Ok(wait)
     }
 
-    /// Waits, less long where others are hurried. They are at most once a second, so this can't become a
-    /// busy loop.
+    /// Waits, less long where others are hurried.
     async fn pause(&self, Wait { asked, more }: Wait) {
         sleep(asked).await;
         if !more.is_zero() && timeout(more, self.turns.hurried()).await.is_ok() {
@@ -169,11 +168,13 @@ impl<R: Reader> Follower<'_, R> {
         let started = Instant::now();
         let end = |error| Ok(Some(End { open: started.elapsed(), error }));
         let mut share = Share::default();
+        let mut silent = Duration::ZERO;
         // Set once, and not for each event.
         let mut audit_due = std::pin::pin!(tokio::time::sleep_until(self.audit_at));
         loop {
             // A watch that is reopened after a failure works once it has stayed open for a while.
-            let patience = if self.progress.is_in_doubt() { SHORT_WATCH } else { IDLE };
+            let in_doubt = self.progress.is_in_doubt();
+            let patience = if in_doubt { SHORT_WATCH } else { IDLE - silent };
             let next = tokio::select! {
                 next = next_frame(&mut frames, patience) => next,
                 () = self.turns.asked() => {
@@ -191,10 +192,12 @@ impl<R: Reader> Follower<'_, R> {
             };
             let frame = match next {
                 Ok(Some(frame)) => frame,
-                Err(FeedError::Silent(_)) if patience == SHORT_WATCH => {
+                Err(FeedError::Silent(_)) if in_doubt => {
+                    silent = SHORT_WATCH;
                     self.step(Outcome::Open).await?;
                     continue;
                 }
+                Err(FeedError::Silent(_)) => return end(Some(FeedError::Silent(IDLE))),
                 Ok(None) => return end(None),
                 Err(error) => return end(Some(error)),
             };
@@ -203,6 +206,7 @@ impl<R: Reader> Follower<'_, R> {
                 Err(error) => return end(Some(error)),
             };
             self.feed.metrics.heard();
+            silent = Duration::ZERO;
             let version = &*seen.head.resource_version;
             let news = match change {
                 Change::Bookmark => None,

@@ -5,6 +5,7 @@ use tokio::time::sleep;
 
 use super::{
     Feed, FeedError, Reader, Seen,
+    feed::ALL,
     items::{Item, ListMeta},
     transport::Share,
     wire::Detail,
@@ -26,7 +27,7 @@ pub(super) struct Place {
     name: String,
 }
 
-/// Lists a kind into `reader`, in pages of `limit` objects or in one answer ([`ALL`](super::feed::ALL)); gives the
+/// Lists a kind into `reader`, in pages of `limit` objects or in one answer ([`ALL`]); gives the
 /// version of the list.
 ///
 /// An API server since 1.31 has all objects at hand in memory, and reads each page but the first from its store
@@ -41,7 +42,8 @@ pub(super) async fn list<R: Reader>(
     loop {
         let mut listing = Listing::begin(reader);
         let part = if is_sample {
-            listing.part(feed, reader, SAMPLE, "").await?
+            let size = if limit == ALL { SAMPLE } else { SAMPLE.min(limit) };
+            listing.part(feed, reader, size, "").await?
         } else {
             listing.whole(feed, reader, limit).await?
         };

@@ -58,7 +58,7 @@ impl LiveRules {
     pub fn replace(&self, rules: Rules, changed: impl Fn(&Kind) -> bool) -> usize {
         self.current.store(Arc::new(rules));
         let followers = self.followers();
-        let concerned = followers.values().filter(|(kind, _)| changed(kind));
+        let concerned = followers.values().filter(|(kind, ask)| !ask.is_closed() && changed(kind));
         concerned.map(|(_, ask)| ask.send_replace(())).count()
     }
 

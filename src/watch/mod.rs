@@ -16,9 +16,10 @@
 //! # Recovery
 //! Failures are repeated with a growing, spread wait that only progress resets: an event, a watch that stays
 //! open, or a complete list that a watch can go on from. A version that the server has forgotten leads to a new
-//! list, whether it says so in the answer or in an event; so does a watch that is refused, and an event that
-//! can't be read when it comes a second time. A list that doesn't come through in one answer is asked for in
-//! pages. What the server asks to wait is waited; any other wait ends early where another kind is answered again.
+//! list, whether it says so in the answer or in an event; so does a watch that is refused for what it asks (400, 404,
+//! 405, 422), and an event that can't be read when it comes a second time. A list that doesn't come through in one
+//! answer is asked for in pages, and in smaller ones. Lists and watches wait as long as the server asks, two minutes
+//! at most; other waits end early where many kinds failed and one is answered again, or discovery is.
 
 mod absences;
 mod audit;

@@ -147,7 +147,7 @@ impl Progress {
         match outcome {
             Outcome::Listed(version) => self.listed(version),
             Outcome::Advanced(version) => self.advanced(version),
-            Outcome::Open => self.recovered(),
+            Outcome::Open => self.works(),
             Outcome::Anew => self.phase = self.relist(),
             Outcome::Ended(open) => return self.ended(open, now),
             Outcome::Failed(error, open) => return self.failed(error, open, now),
@@ -177,6 +177,13 @@ impl Progress {
         self.recovered();
     }
 
+    /// A watch was open for long enough: its version is one that can be followed.
+    fn works(&mut self) {
+        self.expired = 0;
+        self.unreadable = 0;
+        self.recovered();
+    }
+
     fn recovered(&mut self) {
         self.failures = 0;
         self.refusals = 0;
@@ -189,9 +196,9 @@ impl Progress {
     }
 
     fn ended(&mut self, open: Duration, now: Instant) -> Wait {
-        self.leave_unversioned();
+        self.leave_unversioned(open);
         if open >= SHORT_WATCH {
-            self.recovered();
+            self.works();
             return Wait::NONE;
         }
         self.fail(&FeedError::Transport("the API server ends watches at once".to_owned()), now)
@@ -212,7 +219,7 @@ impl Progress {
     }
 
     fn follow_failed(&mut self, error: &FeedError, open: Duration, now: Instant) -> Wait {
-        self.leave_unversioned();
+        self.leave_unversioned(open);
         if has_expired(error) {
             self.phase = self.relist();
             self.expired += 1;
@@ -227,7 +234,11 @@ impl Progress {
             self.unfollowed += 1;
         } else if open >= SHORT_WATCH {
             // What is between us and the server cuts long connections: nothing is wrong.
-            self.recovered();
+            if is_unreadable {
+                self.recovered();
+            } else {
+                self.works();
+            }
             if let FeedError::Silent(silent) = error {
                 // Unless the next request isn't answered either: then it has been wrong all the time.
                 self.silent_since = now.checked_sub(*silent);
@@ -239,39 +250,42 @@ impl Progress {
     }
 
     /// A watch from no version at all doesn't tell what went before it began.
-    fn leave_unversioned(&mut self) {
+    fn leave_unversioned(&mut self, open: Duration) {
         if matches!(&self.phase, Phase::Follow(version) if version.is_empty()) {
             self.phase = self.relist();
+            self.unfollowed += u32::from(open < SHORT_WATCH);
         }
     }
 
-    /// An unpaged list may fail so every time, as where the connection is slow and each request has only so
-    /// much time.
     fn unpaged_failed(&mut self, error: &FeedError) {
-        match error {
-            _ if has_expired(error) => {}
-            FeedError::BrokeOff(_) | FeedError::Status { code: 413 | 504, .. } => {
-                self.unpaged_failures += 1;
-                self.phase = Phase::Pages(self.page);
-            }
+        if self.is_too_much(error) {
+            self.unpaged_failures += 1;
+            self.phase = Phase::Pages(self.page);
+        } else if matches!(error, FeedError::Timeout(_)) {
             // Nothing came of it, which it may have in common with anything else.
-            FeedError::Timeout(_) => self.phase = Phase::Pages(self.page),
-            FeedError::Status { code: 500 | 502 | 503, retry_after: None, .. } if self.failures > 0 => {
-                self.unpaged_failures += 1;
-                self.phase = Phase::Pages(self.page);
-            }
-            _ => {}
+            self.phase = Phase::Pages(self.page);
         }
     }
 
     fn page_failed(&mut self, error: &FeedError) {
+        if has_expired(error) {
+            // Pages that are too small take too long together.
+            self.page = (self.page * 5).min(PAGE);
+            self.phase = self.relist();
+        } else if self.is_too_much(error) {
+            self.page = (self.page / 5).max(SMALLEST_PAGE);
+            self.phase = Phase::Pages(self.page);
+        }
+    }
+
+    /// Whether an answer of that size may fail so every time, as where the connection is slow and each request has
+    /// only so much time.
+    fn is_too_much(&self, error: &FeedError) -> bool {
         match error {
-            _ if has_expired(error) => self.phase = self.relist(),
-            FeedError::BrokeOff(_) | FeedError::Status { code: 413, .. } => {
-                self.page = (self.page / 5).max(SMALLEST_PAGE);
-                self.phase = Phase::Pages(self.page);
-            }
-            _ => {}
+            _ if has_expired(error) => false,
+            FeedError::BrokeOff(_) | FeedError::Status { code: 413 | 504, .. } => true,
+            FeedError::Status { code: 500 | 502 | 503, retry_after: None, .. } => self.failures > 0,
+            _ => false,
         }
     }
 

@@ -15,8 +15,11 @@ const AFTER_SIGN: [Duration; 4] = [
     Duration::from_secs(5),
 ];
 
-/// The shortest time between two readings. It doubles with each that finds nothing new, up to the second: who
-/// writes to a CustomResourceDefinition all the time doesn't have it read all the time.
+/// How long after a failure it is read again.
+const AFTER_FAILURE: Duration = Duration::from_secs(5);
+
+/// The shortest time between two readings, at first and at the longest: it doubles with each that finds nothing
+/// new. Who writes to a CustomResourceDefinition all the time doesn't have it read all the time.
 const GAP: (Duration, Duration) = (Duration::from_millis(80), Duration::from_secs(2));
 
 /// When the next readings are due.
@@ -51,6 +54,12 @@ impl Schedule {
         let first = self.due.iter().min().copied();
         self.due = AFTER_SIGN.map(|after| now + after).into();
         self.due.extend(first.filter(|first| *first < now + AFTER_SIGN[0]));
+    }
+
+    /// It couldn't be read.
+    pub(super) fn failed(&mut self, now: Instant) {
+        self.gap = GAP.1;
+        self.again(now + AFTER_FAILURE);
     }
 
     /// It is to be read once more, then.
@@ -116,6 +125,20 @@ mod tests {
         let all = readings(80_000, Some(100), |_| false).split_off(5);
         assert!((30..45).contains(&all.len()), "{all:?}");
         assert!(all.windows(2).all(|pair| pair[1] - pair[0] <= 2100), "{all:?}");
+    }
+
+    #[test]
+    fn failures_are_not_hurried_by_signs() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(start);
+        let mut now = start;
+        for _ in 0..10 {
+            schedule.begin(now);
+            schedule.failed(now);
+            schedule.sign(now);
+            assert!(schedule.next() - now >= GAP.1, "{:?}", schedule.next() - now);
+            now = schedule.next();
+        }
     }
 
     #[test]

@@ -7,6 +7,13 @@ pub(super) struct TriggerReader {
     listed: bool,
 }
 
+impl TriggerReader {
+    /// One whose first list tells too: what happened before it isn't known.
+    pub(super) fn begun_again() -> Self {
+        Self { listed: true }
+    }
+}
+
 impl Reader for TriggerReader {
     type News = ();
 

@@ -67,6 +67,11 @@ async fn f21_conditions_of_every_shape() {
         stage.shows(&format!("n{n}"), LONG, |status| status["health"] == *health).await;
     }
     stage.agrees(LONG).await;
+    // What was right on the way is so in the end.
+    for (n, (status, health)) in shapes.iter().enumerate() {
+        let shown = stage.controller().addon(&stage.id(&format!("n{n}"))).await.expect("an add-on");
+        assert_eq!(shown["status"]["health"], *health, "{:.100}", status.to_string());
+    }
     recorder.finish().await.is_undisturbed("f21");
 }
 

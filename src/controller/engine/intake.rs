@@ -14,7 +14,7 @@ use super::{
 use crate::{
     api::Identifier,
     explain::Explained,
-    model::{GroupKind, Timestamp},
+    model::{GroupKind, Owner, Timestamp},
     publish::{self, Command},
     summary::{Remembered, Summary, WatchState},
     watch::{News, Report, addon_kind},
@@ -28,7 +28,8 @@ impl Engine {
             News::State(state) if state != WatchState::Syncing && !self.kinds.follows(&name) => {}
             News::State(state) => {
                 if state == WatchState::Synced {
-                    self.index.ask_again_for(&name);
+                    let is_of = |owner: &Owner| (&owner.group, &owner.kind) == (&name.group, &name.kind);
+                    self.index.ask_again_where(is_of);
                 }
                 self.blackout.note(&name, &state, Instant::now());
                 self.kinds.set(&kind, state, &mut self.index);

@@ -33,6 +33,9 @@ use crate::{
 /// How often the engine shows that it is alive, at least.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
+/// How often owners are looked up again of which nobody could tell. That their kind is synced is a reason, too.
+const OWNERS_AGAIN: Duration = Duration::from_secs(300);
+
 /// How many reports are taken in before what follows is computed.
 const BATCH: usize = 4096;
 
@@ -84,6 +87,8 @@ pub(super) struct Engine {
     settle_at: Option<Instant>,
     /// When a component that is ill is looked at next.
     explain_at: Option<Instant>,
+    /// When owners of which nobody could tell are looked up again.
+    owners_again: Instant,
 }
 
 impl Engine {
@@ -103,6 +108,7 @@ impl Engine {
             covered: false,
             settle_at: None,
             explain_at: None,
+            owners_again: Instant::now() + OWNERS_AGAIN,
         }
     }
 
@@ -218,6 +224,10 @@ impl Engine {
     }
 
     fn look_for_owners(&mut self) {
+        if self.owners_again <= Instant::now() {
+            self.owners_again = Instant::now() + OWNERS_AGAIN;
+            self.index.ask_again_where(|_| true);
+        }
         for (owner, namespace) in self.index.take_unknown_owners() {
             self.out.owners.search(owner, namespace);
         }

@@ -78,6 +78,7 @@ impl Index {
         if self.objects.get(key).is_none_or(|known| !known.is_of_kind_of(&record)) {
             self.kinds.entry(record.group_kind()).or_default().insert(key);
         }
+        self.put_off.remove(&key);
         let before = self.place(key);
         self.mark(key);
         self.illnesses.changed(&record);

@@ -3,10 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::{Index, ObjectKey, past::touch};
-use crate::{
-    api::Identifier,
-    model::{GroupKind, Owner},
-};
+use crate::{api::Identifier, model::Owner};
 
 impl Index {
     /// Notes which owner controls an object that carries no label, so that what the object controls
@@ -14,7 +11,9 @@ impl Index {
     pub fn link(&mut self, controlled: &str, controller: Option<&Owner>, namespace: &str) {
         let controlled = ObjectKey::of(controlled);
         self.unknown_owners.remove(&controlled);
-        if !self.controlled.contains_key(&controlled) {
+        self.put_off.remove(&controlled);
+        // Nothing needs it any more, or it tells by itself.
+        if !self.controlled.contains_key(&controlled) || self.objects.get(controlled).is_some() {
             return;
         }
         let controller = controller.filter(|owner| !owner.uid.is_empty());
@@ -29,20 +28,20 @@ impl Index {
 
     /// Notes that nobody can tell what controls `owner`, which controls something in `namespace`. It is as
     /// if nothing did, and what it controls itself is shown as a component of its own, until there is a
-    /// reason to [ask again](Self::ask_again_for).
+    /// reason to [ask again](Self::ask_again_where).
     pub fn put_off(&mut self, owner: &Owner, namespace: &str) {
         let key = ObjectKey::of(&owner.uid);
         self.link(&owner.uid, None, namespace);
-        if self.controlled.contains_key(&key) {
+        if self.controlled.contains_key(&key) && self.objects.get(key).is_none() {
             self.put_off.insert(key, (owner.clone(), namespace.to_owned()));
         }
     }
 
-    /// Has the owners of this kind asked for that were [put off](Self::put_off).
-    pub fn ask_again_for(&mut self, kind: &GroupKind) {
-        let is_of = |owner: &Owner| (&owner.group, &owner.kind) == (&kind.group, &kind.kind);
+    /// Has those of the owners asked for again that were [put off](Self::put_off).
+    pub fn ask_again_where(&mut self, is_meant: impl Fn(&Owner) -> bool) {
         let all = std::mem::take(&mut self.put_off).into_iter();
-        let (again, still): (BTreeMap<_, _>, BTreeMap<_, _>) = all.partition(|(_, (owner, _))| is_of(owner));
+        let (again, still): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            all.partition(|(_, (owner, _))| is_meant(owner));
         self.put_off = still;
         for (key, wanted) in again {
             self.objects.unlink(key);

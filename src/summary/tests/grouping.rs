@@ -58,7 +58,6 @@ fn an_owner_of_which_nobody_could_tell_is_asked_for_again() {
         Some(Change::Show(summary)) => summary.status.counts.total,
         other => panic!("{other:?}"),
     };
-    let sets = GroupKind { group: "apps".into(), kind: "ReplicaSet".into() };
     let mut index = Index::default();
     index.upsert(object("web", &["a"], Health::Healthy), at(0));
     index.upsert(object("pod", &["a"], Health::Healthy).of_kind("", "Pod").controlled_by("set"), at(0));
@@ -67,9 +66,9 @@ fn an_owner_of_which_nobody_could_tell_is_asked_for_again() {
     index.put_off(&asked[0].0, "ns");
     assert_eq!(total(&mut index), 2);
 
-    index.ask_again_for(&GroupKind { group: "other".into(), kind: "ReplicaSet".into() });
+    index.ask_again_where(|owner| owner.group == "other");
     assert!(index.take_unknown_owners().is_empty());
-    index.ask_again_for(&sets);
+    index.ask_again_where(|owner| owner.group == "apps");
     assert_eq!(index.take_unknown_owners(), asked);
     index.link("set", Some(&owner("web")), "ns");
     assert_eq!(total(&mut index), 1);
@@ -78,8 +77,30 @@ fn an_owner_of_which_nobody_could_tell_is_asked_for_again() {
     index.upsert(object("pod", &["a"], Health::Healthy).of_kind("", "Pod").controlled_by("gone"), at(1));
     index.put_off(&owner("gone"), "ns");
     index.remove(&GroupKind { group: String::new(), kind: "Pod".into() }, "pod");
-    index.ask_again_for(&sets);
+    index.ask_again_where(|_| true);
     assert!(index.take_unknown_owners().is_empty());
+}
+
+#[test]
+fn an_owner_that_tells_by_itself_is_not_asked_for_again() {
+    let mut index = Index::default();
+    index.upsert(object("web", &["a"], Health::Healthy), at(0));
+    index.upsert(object("pod", &["a"], Health::Healthy).of_kind("", "Pod").controlled_by("set"), at(0));
+    index.put_off(&owner("set"), "ns");
+    // It gets a label, and what is said of it then is too late.
+    index.upsert(
+        object("set", &["a"], Health::Healthy).of_kind("apps", "ReplicaSet").controlled_by("web"),
+        at(1),
+    );
+    index.put_off(&owner("set"), "ns");
+    index.ask_again_where(|_| true);
+    assert!(index.take_unknown_owners().is_empty());
+    // Without the label it is asked for.
+    index.remove(&GroupKind { group: "apps".into(), kind: "ReplicaSet".into() }, "set");
+    assert_eq!(index.take_unknown_owners().len(), 1);
+    index.link("set", Some(&owner("web")), "ns");
+    index.ask_again_where(|_| true);
+    assert!(index.take_unknown_owners().is_empty(), "the link holds");
 }
 
 #[test]

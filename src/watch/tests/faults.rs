@@ -195,6 +195,19 @@ async fn a_quiet_kind_is_followed_anew_and_nothing_is_wrong_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn that_nobody_answers_any_more_is_said_within_two_minutes_of_a_quiet_kind_too() {
+    // The second watch is one that took the place of a silent one.
+    let mut bench = start(vec![one(), silence(), silence(), Answer::Never, Answer::Never]);
+    assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "]);
+    bench.reported(Duration::from_secs(90)).await;
+    let began = Instant::now();
+    assert_eq!(bench.asked().len(), 3);
+    let told = tokio::time::timeout(ALL, bench.news.recv()).await.expect("it is said").expect("news");
+    assert!(matches!(told.news, News::State(state) if state.as_str() == "failing"));
+    assert!(began.elapsed() < Duration::from_secs(120), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_list_that_can_not_be_followed_is_not_made_again_and_again() {
     for code in [400, 404, 405, 422] {
         let began = Instant::now();
@@ -244,8 +257,14 @@ async fn who_asks_to_wait_is_left_alone_although_others_are_hurried() {
     assert_eq!(bench.asked().len(), 3, "it is listed and followed in the end");
     drop(bench);
 
-    let mut bench = start(vec![Answer::Whole(500, "{}".into()), Answer::Whole(403, "{}".into()), one()]);
-    bench.reported(QUIET).await;
+    // Refused four times, it would wait for 8 to 16 s.
+    let mut answers: Vec<Answer> = (0..4).map(|_| Answer::Whole(403, "{}".into())).collect();
+    answers.push(one());
+    let mut bench = start(answers);
+    while bench.asked().len() < 4 {
+        bench.reported(QUIET / 4).await;
+        assert!(began.elapsed() < ALL, "{:?}", bench.asked());
+    }
     bench.turns.hurry();
-    assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "], "{:?}", began.elapsed());
+    assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "]);
 }

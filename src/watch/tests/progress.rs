@@ -35,7 +35,7 @@ impl Progress {
         assert_eq!(self.step(Outcome::Advanced(version), Instant::now()), Wait::default());
     }
 
-    fn works(&mut self) {
+    fn opens(&mut self) {
         assert_eq!(self.step(Outcome::Open, Instant::now()), Wait::default());
     }
 }
@@ -118,7 +118,7 @@ fn a_kind_that_was_synced_is_given_time() {
         assert_eq!(progress.state(), &WatchState::Synced, "{error}");
         progress.fails(&error, NEVER_OPEN, start + patience);
         assert_eq!(progress.state().message(), Some(error.to_string().as_str()));
-        progress.works();
+        progress.opens();
         assert_eq!(progress.state(), &WatchState::Synced);
     }
 }
@@ -172,7 +172,7 @@ fn a_watch_that_fell_silent_was_failing_meanwhile_if_the_next_fails_too() {
 
     let mut progress = synced();
     progress.fails(&silent, LONG_OPEN, start);
-    progress.works();
+    progress.opens();
     progress.fails(&unanswered, NEVER_OPEN, start + Duration::from_secs(30));
     assert_eq!(progress.state(), &WatchState::Synced, "it worked in between");
 }
@@ -214,7 +214,7 @@ fn what_does_not_come_through_at_once_comes_in_pages() {
     assert_eq!(fail(&mut Progress::new(), &status(500)), Phase::Unpaged);
     assert_eq!(fail(&mut progress, &status(403)), Phase::Unpaged);
     assert_eq!(fail(&mut progress, &status(500)), Phase::Pages(PAGE), "again");
-    assert_eq!(fail(&mut progress, &status(500)), Phase::Pages(PAGE));
+    assert_eq!(fail(&mut progress, &status(500)), Phase::Pages(PAGE / 5));
     assert_eq!(fail(&mut progress, &status(410)), Phase::Unpaged, "a page has expired");
     progress.lists("5");
 
@@ -282,7 +282,7 @@ fn a_kind_that_can_be_listed_and_not_watched_is_failing_and_listed_seldom() {
         assert!(progress.fails(&error, NEVER_OPEN, now) >= Duration::from_secs(15));
         progress.lists("7");
         assert!(progress.state().message().is_some(), "a list alone doesn't follow it");
-        progress.works();
+        progress.opens();
         assert_eq!(progress.state(), &WatchState::Synced);
     }
 }
@@ -310,6 +310,35 @@ fn a_list_without_a_version_is_listed_anew_when_its_watch_ends() {
     progress.lists("");
     progress.fails(&cut(), LONG_OPEN, Instant::now());
     assert_eq!(progress.phase(), &Phase::Unpaged);
+}
+
+#[test]
+fn a_list_without_a_version_that_can_not_be_watched_is_failing() {
+    let mut progress = Progress::new();
+    let start = Instant::now();
+    let mut now = start;
+    for _ in 0..30 {
+        progress.lists("");
+        now += progress.ends(NEVER_OPEN, now);
+    }
+    assert!(progress.state().message().is_some(), "{:?}", progress.state());
+    assert!(now - start > Duration::from_secs(300), "30 lists in {:?}", now - start);
+}
+
+#[test]
+fn what_was_wrong_long_ago_is_not_in_a_row() {
+    let mut progress = synced();
+    for _ in 0..20 {
+        // Nothing ever changes in this kind, and the API server restarts now and then.
+        assert_eq!(progress.fails(&status(410), NEVER_OPEN, Instant::now()), Duration::ZERO);
+        progress.lists("6");
+        progress.ends(LONG_OPEN, Instant::now());
+    }
+    for _ in 0..20 {
+        progress.fails(&FeedError::Unreadable("no event".into()), LONG_OPEN, Instant::now());
+        assert_eq!(progress.phase(), &Phase::Follow("6".into()));
+        progress.fails(&cut(), LONG_OPEN, Instant::now());
+    }
 }
 
 #[test]
