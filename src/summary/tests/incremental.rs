@@ -14,6 +14,10 @@ enum Step {
     Gap(usize, bool),
     Combine(Vec<Combine>),
     Link(usize, Option<usize>),
+    /// Nobody could tell what controls an object that was asked for.
+    PutOff(usize),
+    /// There is a reason to ask for those again.
+    AskAgain,
     /// Somebody looked for the cause and found this one, which fails or not; or none.
     Explain(usize, Option<(usize, bool)>),
     Wait(i64),
@@ -118,6 +122,8 @@ fn steps() -> impl Strategy<Value = Step> {
         1 => prop::collection::vec(combines(), 0..3).prop_map(Step::Combine),
         // The two last numbers stand for objects that never carry a label; any may lose its own.
         2 => (0..UIDS + 2, prop::option::of(0..UIDS + 2)).prop_map(|(uid, by)| Step::Link(uid, by)),
+        1 => (0..UIDS + 2).prop_map(Step::PutOff),
+        1 => Just(Step::AskAgain),
         4 => (1..60i64).prop_map(Step::Wait),
         1 => (200..700i64).prop_map(Step::Wait),
     ]
@@ -129,6 +135,10 @@ fn steps_and_causes() -> impl Strategy<Value = Step> {
         4 => steps(),
         1 => (0..UIDS, cause).prop_map(|(uid, cause)| Step::Explain(uid, cause)),
     ]
+}
+
+fn asks_for(index: &mut Index, uid: usize) -> bool {
+    index.take_unknown_owners().iter().any(|(owner, _)| *owner.uid == uid.to_string())
 }
 
 /// What is true, kept as plainly as possible.
@@ -206,13 +216,19 @@ impl Truth {
             }
             Step::Link(uid, by) => {
                 // The index takes an answer only to what it asked: it forgets links without use.
-                let asked =
-                    index.take_unknown_owners().iter().any(|(owner, _)| *owner.uid == uid.to_string());
-                if asked {
+                if asks_for(index, uid) {
                     index.link(&uid.to_string(), by.map(|by| owner(&by.to_string())).as_ref(), "ns");
                     self.links.insert(uid.to_string(), by.map(|by| by.to_string()).unwrap_or_default());
                 }
             }
+            Step::PutOff(uid) => {
+                // As if nothing controlled it.
+                if asks_for(index, uid) {
+                    index.put_off(&owner(&uid.to_string()), "ns");
+                    self.links.insert(uid.to_string(), String::new());
+                }
+            }
+            Step::AskAgain => index.ask_again_where(|_| true),
             Step::Explain(uid, cause) => {
                 let explanation = cause.map(|(n, fails)| explanation(n, fails)).unwrap_or_default();
                 index.explain(&uid.to_string(), explanation.clone());
