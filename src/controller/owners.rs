@@ -23,15 +23,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 pub(super) struct Found {
     pub(super) owner: Owner,
     pub(super) namespace: String,
-    pub(super) answer: Answer,
-}
-
-/// What controls an owner.
-#[derive(Debug)]
-pub(super) enum Answer {
-    Told(Option<Owner>),
-    /// Its kind isn't served or may not be read.
-    Untold,
+    pub(super) controller: Controller,
 }
 
 /// Looks up owners in the background and sends what it finds.
@@ -71,8 +63,8 @@ impl OwnerSearch {
         let (client, catalogue) = (self.client.clone(), self.catalogue.clone());
         let (found, places) = (self.found.clone(), Arc::clone(&self.places));
         tokio::spawn(async move {
-            let answer = ask(&client, &catalogue, &places, &owner, &namespace).await;
-            let _ = found.send(Found { owner, namespace, answer }).await;
+            let controller = ask(&client, &catalogue, &places, &owner, &namespace).await;
+            let _ = found.send(Found { owner, namespace, controller }).await;
         });
     }
 }
@@ -84,17 +76,15 @@ async fn ask(
     places: &Semaphore,
     owner: &Owner,
     namespace: &str,
-) -> Answer {
+) -> Controller {
     let mut wait = FIRST_WAIT;
     loop {
-        let Ok(place) = places.acquire().await else { return Answer::Untold };
+        let Ok(place) = places.acquire().await else { return Controller::Unknown };
         // As it is now: the kind may be served only since a moment ago.
         let served = catalogue.borrow().clone().unwrap_or_default();
         match controller_of(client, &served, owner, namespace).await {
-            Ok(Controller::Is(controller)) => return Answer::Told(Some(controller)),
-            Ok(Controller::Nobody) => return Answer::Told(None),
-            Ok(Controller::Unknown) => return Answer::Untold,
-            Err(error) if matches!(error.code(), Some(403..=405)) => return Answer::Untold,
+            Ok(controller) => return controller,
+            Err(error) if matches!(error.code(), Some(403..=405)) => return Controller::Unknown,
             Err(error) => {
                 tracing::debug!(kind = %owner.kind, name = %owner.name, %error, "an owner can't be looked up");
             }

@@ -6,7 +6,7 @@ use std::{
 use kube::client::{APIGroupDiscovery, APIResourceDiscovery, APIVersionDiscovery};
 
 use super::{Selection, selection::is_addon};
-use crate::model::{Kind, StatusReporting};
+use crate::model::{GroupKind, Kind, StatusReporting};
 
 /// The kinds that are to be watched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,6 +54,17 @@ impl Catalogue {
             }
         }
         catalogue
+    }
+
+    /// Whether a kind is among the kinds, under whichever plural.
+    pub fn serves(&self, kind: &GroupKind) -> bool {
+        self.kinds.values().any(|served| (&served.group, &served.kind) == (&kind.group, &kind.kind))
+    }
+
+    /// The kinds that `other` doesn't have.
+    pub fn lacking_in(&self, other: &Self) -> Vec<(ResourceName, Arc<Kind>)> {
+        let lacking = self.kinds.iter().filter(|(name, _)| !other.kinds.contains_key(*name));
+        lacking.map(|(name, kind)| (name.clone(), Arc::clone(kind))).collect()
     }
 
     fn add(

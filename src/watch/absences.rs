@@ -1,6 +1,6 @@
 //! Kinds that aren't served any more, as it seems.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use tokio::time::Instant;
 
@@ -22,7 +22,7 @@ impl Absences {
     pub(super) fn confirm(&mut self, known: &Catalogue, mut read: Catalogue, now: Instant) -> Catalogue {
         self.0.retain(|name, _| known.kinds.contains_key(name) && !read.kinds.contains_key(name));
         for (name, kind) in known.lacking_in(&read) {
-            let renamed = read.kinds.values().any(|other| other.group_kind() == kind.group_kind());
+            let renamed = read.serves(&kind.group_kind());
             let since = *self.0.entry(name.clone()).or_insert(now);
             if renamed || now.duration_since(since) >= CONFIRMATION {
                 self.0.remove(&name);
@@ -44,16 +44,10 @@ impl Absences {
     }
 }
 
-impl Catalogue {
-    /// The kinds that `other` doesn't have.
-    pub(super) fn lacking_in(&self, other: &Self) -> Vec<(ResourceName, Arc<crate::model::Kind>)> {
-        let lacking = self.kinds.iter().filter(|(name, _)| !other.kinds.contains_key(*name));
-        lacking.map(|(name, kind)| (name.clone(), Arc::clone(kind))).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::model::{Kind, StatusReporting};
 

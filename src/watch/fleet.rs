@@ -208,8 +208,7 @@ impl Fleet {
                 running.cancel.cancel();
                 tracing::info!(kind = %running.kind.resource_name(), "not served any more");
                 // Under another plural it is still the same kind, and what is known of it holds.
-                let kind = running.kind.group_kind();
-                if !catalogue.kinds.values().any(|other| other.group_kind() == kind) {
+                if !catalogue.serves(&running.kind.group_kind()) {
                     self.tell(running.kind, News::Left).await;
                 }
             }

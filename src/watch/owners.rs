@@ -15,7 +15,7 @@ pub enum Controller {
     Is(Owner),
     /// Nothing does, or the object is gone.
     Nobody,
-    /// The object is of a kind that isn't served, as far as is known, or isn't to be watched.
+    /// Nobody can tell: the object is of a kind that isn't served, as far as is known, or may not be read.
     Unknown,
 }
 

@@ -172,12 +172,10 @@ impl Progress {
             version.clear();
             version.push_str(to);
         }
-        self.expired = 0;
-        self.unreadable = 0;
-        self.recovered();
+        self.works();
     }
 
-    /// A watch was open for long enough: its version is one that can be followed.
+    /// A watch told something or was open for long enough: its version is one that can be followed.
     fn works(&mut self) {
         self.expired = 0;
         self.unreadable = 0;

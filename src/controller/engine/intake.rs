@@ -6,7 +6,7 @@ use super::{
     super::{
         addons::{AddonNews, Seen, Written},
         memory,
-        owners::{Answer, Found},
+        owners::Found,
     },
     Engine,
     start::Stage,
@@ -17,7 +17,7 @@ use crate::{
     model::{GroupKind, Owner, Timestamp},
     publish::{self, Command},
     summary::{Remembered, Summary, WatchState},
-    watch::{News, Report, addon_kind},
+    watch::{Controller, News, Report, addon_kind},
 };
 
 impl Engine {
@@ -124,10 +124,11 @@ impl Engine {
 
     pub(super) fn found(&mut self, found: &Found) {
         self.out.owners.answered(found);
-        let Found { owner, namespace, answer } = found;
-        match answer {
-            Answer::Told(controller) => self.index.link(&owner.uid, controller.as_ref(), namespace),
-            Answer::Untold => self.index.put_off(owner, namespace),
+        let Found { owner, namespace, controller } = found;
+        match controller {
+            Controller::Is(controller) => self.index.link(&owner.uid, Some(controller), namespace),
+            Controller::Nobody => self.index.link(&owner.uid, None, namespace),
+            Controller::Unknown => self.index.put_off(owner, namespace),
         }
     }
 
