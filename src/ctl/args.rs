@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(super) use self::{
-    doctor::{Doctor, DoctorArgs, Report},
+    doctor::{ACCOUNT, Doctor, DoctorArgs, NAMESPACE, Report},
     source::{Connection, Source},
     values::{Colour, Format, Moment, Tree, Verdicts},
 };

@@ -22,6 +22,10 @@ Exit codes:
   1   a check fails, or the cluster can't be reached
   2   the arguments make no sense";
 
+/// Where deploy/ has the controller run, and as whom.
+pub(in crate::ctl) const NAMESPACE: &str = "addons-system";
+pub(in crate::ctl) const ACCOUNT: &str = "addon-controller";
+
 /// `addonctl doctor`.
 #[derive(Debug, Args)]
 pub(in crate::ctl) struct DoctorArgs {
@@ -30,11 +34,11 @@ pub(in crate::ctl) struct DoctorArgs {
     output: Report,
 
     /// Namespace that the controller runs in
-    #[arg(short, long, default_value = "addons-system", value_parser = name, value_name = "NAME")]
+    #[arg(short, long, default_value = NAMESPACE, value_parser = name, value_name = "NAME")]
     namespace: String,
 
     /// Service account that the controller runs as
-    #[arg(long, default_value = "addon-controller", value_parser = name, value_name = "NAME")]
+    #[arg(long, default_value = ACCOUNT, value_parser = name, value_name = "NAME")]
     service_account: String,
 
     /// Where the controller serves, such as http://127.0.0.1:8080, for one outside the cluster or
@@ -91,6 +95,26 @@ impl DoctorArgs {
             prefix: self.label_prefix,
             connection: self.connection.resolve(),
         })
+    }
+}
+
+impl Doctor {
+    /// The flags that say something else than they do by default, but for the controller's address.
+    pub fn said(&self) -> Vec<(&'static str, String)> {
+        let Self { namespace, service_account, marker, prefix, connection, .. } = self;
+        let is_said = |value: &str, default: &str| Some(value.to_owned()).filter(|value| value != default);
+        let kubeconfig = connection.kubeconfig.as_ref().map(|file| file.display().to_string());
+        [
+            ("--namespace", is_said(namespace, NAMESPACE)),
+            ("--service-account", is_said(service_account, ACCOUNT)),
+            ("--marker-label", marker.as_ref().map(ToString::to_string)),
+            ("--label-prefix", is_said(prefix.as_str(), LabelPrefix::default().as_str())),
+            ("--kubeconfig", kubeconfig),
+            ("--context", connection.context.clone()),
+        ]
+        .into_iter()
+        .filter_map(|(flag, value)| Some((flag, value?)))
+        .collect()
     }
 }
 

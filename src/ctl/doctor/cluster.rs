@@ -20,6 +20,9 @@ use crate::{
 /// What installs everything that a cluster needs.
 pub(super) const INSTALL: &str = "kubectl apply --server-side -k deploy/";
 
+/// What is to be known before it is installed so.
+pub(super) const OVERLAY: &str = "deploy/ is for an overlay that says where the image is: docs/install.md";
+
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /// Whether the API server can be reached, and whether it answers anything at all.

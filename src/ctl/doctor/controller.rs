@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::{
     ask::{Asker, Trouble},
-    cluster::INSTALL,
+    cluster::{INSTALL, OVERLAY},
     finding::Finding,
+    shell::quoted,
 };
 use crate::{
     ctl::{args::Doctor, server::clean},
@@ -47,6 +48,7 @@ pub(super) struct Seen {
 pub(super) struct Watches {
     pub version: String,
     pub heartbeat_age: u64,
+    pub writes_held: bool,
     pub marker_label: Option<String>,
     pub kinds: BTreeMap<String, usize>,
     pub discovery: Discovered,
@@ -145,7 +147,7 @@ pub(super) fn runs_of(deployments: Result<Vec<Value>, Trouble>, namespace: &str,
     let Some(found) = deployments.iter().find(runs_as) else {
         let what = format!("no Deployment in {namespace} runs as {account}");
         let hint = "-n, --service-account and --controller URL say where it is instead";
-        return Finding::fail(check, what).detail(hint).command(INSTALL);
+        return Finding::fail(check, what).detail(hint).detail(OVERLAY).command(INSTALL);
     };
     let name = text::name(found["metadata"]["name"].as_str().unwrap_or_default());
     let conditions = found["status"]["conditions"].as_array().into_iter().flatten();
@@ -167,7 +169,7 @@ pub(super) fn endpoint(place: &Place, seen: &Seen, args: &Doctor) -> Finding {
             let what = format!("the controller can't be asked through the API server: {trouble}");
             return Finding::warn(check, what)
                 .command(format!("kubectl -n {} port-forward svc/{SERVICE} 8080:80", args.namespace))
-                .command("addonctl doctor --controller http://127.0.0.1:8080");
+                .command(again(args));
         }
         (Err(trouble), Place::Elsewhere(asker)) => {
             let what = format!("{} doesn't tell what it watches: {trouble}", text::message(asker.address()));
@@ -205,6 +207,15 @@ pub(super) fn endpoint(place: &Place, seen: &Seen, args: &Doctor) -> Finding {
     finding
 }
 
+/// The same command, for a controller at the end of a port-forward.
+fn again(args: &Doctor) -> String {
+    let mut command = "addonctl doctor --controller http://127.0.0.1:8080".to_owned();
+    for (flag, value) in args.said() {
+        command.push_str(&format!(" {flag} {}", quoted(&value)));
+    }
+    command
+}
+
 pub(super) fn faults(watches: &Watches, ready: &Result<(u16, String), Trouble>) -> Vec<String> {
     let mut faults = Vec::new();
     match ready {
@@ -217,6 +228,9 @@ pub(super) fn faults(watches: &Watches, ready: &Result<(u16, String), Trouble>) 
     }
     if watches.heartbeat_age > MAX_HEARTBEAT {
         faults.push(format!("it has been stuck for {} s", watches.heartbeat_age));
+    }
+    if watches.writes_held {
+        faults.push("Addon objects stay as they are for now: kinds of several API groups fail".to_owned());
     }
     let discovery = &watches.discovery;
     if let Some(error) = &discovery.error {

@@ -60,7 +60,7 @@ pub(super) fn watched(watches: &Watches, rights: &Rights) -> Finding {
         .collect();
     let count = |state: &str| watches.kinds.get(state).copied().unwrap_or_default();
     let Some(verdict) = ills.iter().map(|(verdict, ..)| *verdict).max() else {
-        return Finding::ok("kinds", format!("{} are watched", count("synced"))).details(left_out(watches));
+        return Finding::ok("kinds", format!("{} are watched", count("synced"))).details(remarks(watches));
     };
     let watched = watches.watches.iter().filter(|watch| watch.state != "excluded").count();
     let what = match ills.len() {
@@ -84,18 +84,41 @@ pub(super) fn watched(watches: &Watches, rights: &Rights) -> Finding {
     let looks = named.iter().filter_map(|watch| look(watch));
     Finding::new("kinds", verdict, what)
         .details(lines)
-        .details(left_out(watches))
+        .details(remarks(watches))
         .commands(roles)
         .commands(looks)
 }
 
-/// Which kinds are left out, by default or as the controller was told.
-fn left_out(watches: &Watches) -> Option<String> {
-    let excluded = watches.watches.iter().filter(|watch| watch.state == "excluded");
-    let names: Vec<String> = excluded.map(Watch::name).collect();
-    (!names.is_empty()).then(|| {
-        format!("left out on purpose ('--include' of the controller takes one in): {}", names.join(", "))
-    })
+/// What is to be known though nothing is wrong: which kinds are left out, by default or as the controller was
+/// told, which can't be watched, and what was corrected.
+fn remarks(watches: &Watches) -> Vec<String> {
+    let names = |wanted: &dyn Fn(&Watch) -> bool| -> Vec<String> {
+        watches.watches.iter().filter(|watch| wanted(watch)).map(Watch::name).collect()
+    };
+    let is_left_out = |watch: &Watch| watch.state == "excluded";
+    let mut remarks = Vec::new();
+    if watches.watches.iter().any(|watch| watch.state == "forbidden") {
+        remarks.push("a kind that is refused is asked for again within 10 minutes".to_owned());
+    }
+    for (names, what) in [
+        (
+            names(&|watch| is_left_out(watch) && watch.message.is_empty()),
+            "left out on purpose ('--include' of the controller takes one in)",
+        ),
+        (
+            names(&|watch| is_left_out(watch) && !watch.message.is_empty()),
+            "never seen, as they can't be watched",
+        ),
+        (
+            names(&|watch| watch.drift > 0),
+            "an audit found objects otherwise than the watch had told, and corrected them",
+        ),
+    ] {
+        if !names.is_empty() {
+            remarks.push(format!("{what}: {}", names.join(", ")));
+        }
+    }
+    remarks
 }
 
 /// How bad it is, and why.
@@ -107,11 +130,6 @@ fn ill(watch: &Watch, now: Timestamp) -> Option<(Verdict, String)> {
         "synced" if watch.heard_age.is_some_and(|age| age > MAX_SILENCE) => {
             let age = watch.heard_age.unwrap_or_default();
             Some((Verdict::Warn, format!("nothing was heard for {age} s")))
-        }
-        "synced" if watch.drift > 0 => {
-            let what =
-                format!("{} objects were otherwise than the watch had told, and were corrected", watch.drift);
-            Some((Verdict::Warn, what))
         }
         "synced" => None,
         "syncing" => {

@@ -22,6 +22,12 @@ use crate::{
     watch::{Unmarked, unmarked},
 };
 
+/// Sets a marker on what carries a label of the default prefix.
+const POLICY: &str = "kubectl apply -f deploy/options/marker-label.yaml";
+
+/// The marker that it sets.
+const POLICY_MARKER: &str = "watch.addons.x-k8s.io/marked";
+
 /// How many kinds are listed at the same time.
 const CONCURRENT: usize = 8;
 
@@ -97,7 +103,14 @@ fn verdict(
         let resources: Vec<String> = resources.into_iter().collect();
         format!("kubectl label {} -A -l {prefix}{identifier} {marker}=true", resources.join(","))
     });
-    finding.details(gaps()).commands(commands).command("kubectl apply -f deploy/options/marker-label.yaml")
+    let finding = finding.details(gaps()).commands(commands);
+    if marker.as_str() == POLICY_MARKER && *prefix == LabelPrefix::default() {
+        finding.command(POLICY)
+    } else {
+        finding.detail(format!(
+            "deploy/options/marker-label.yaml sets {POLICY_MARKER}: change it there for {marker}"
+        ))
+    }
 }
 
 #[cfg(test)]
@@ -115,8 +128,12 @@ mod tests {
     }
 
     fn found(all: &Unmarked, unread: &[(&str, &str)], needs_it: bool) -> Finding {
+        found_of("m/marked", all, unread, needs_it)
+    }
+
+    fn found_of(marker: &str, all: &Unmarked, unread: &[(&str, &str)], needs_it: bool) -> Finding {
         let unread = unread.iter().map(|(kind, why)| ((*kind).to_owned(), (*why).to_owned())).collect();
-        let marker = "m/marked".parse().expect("a marker");
+        let marker = marker.parse().expect("a marker");
         verdict(all, &unread, &marker, &LabelPrefix::default(), needs_it)
     }
 
@@ -131,14 +148,14 @@ mod tests {
         let finding = found(&all, &[], true);
         assert!(finding.is_failure());
         assert_eq!(finding.details[0], "Deployment web/d0");
-        assert_eq!(finding.details.last().map(String::as_str), Some("and 1990 more"));
+        assert_eq!(finding.details[10], "and 1990 more");
+        assert!(finding.details[11].ends_with("change it there for m/marked"), "{finding:?}");
         assert_eq!(
             finding.commands,
-            [
-                "kubectl label deployments.apps,statefulsets.apps -A -l addons.x-k8s.io/web m/marked=true",
-                "kubectl apply -f deploy/options/marker-label.yaml",
-            ]
+            ["kubectl label deployments.apps,statefulsets.apps -A -l addons.x-k8s.io/web m/marked=true"]
         );
+        let of_policy = found_of(POLICY_MARKER, &all, &[], true);
+        assert_eq!(of_policy.commands.last().map(String::as_str), Some(POLICY));
         assert_eq!(found(&all, &[], false).verdict, Verdict::Warn);
     }
 }

@@ -9,13 +9,17 @@ use serde_json::{Value, json};
 use super::{
     NAMED,
     ask::{Asker, Trouble},
-    cluster::INSTALL,
+    cluster::{INSTALL, OVERLAY},
     controller::Watches,
     finding::{Finding, Verdict},
     kinds::{Kinds, roles},
     shell::quoted,
 };
-use crate::{api::GROUP, ctl::args::Doctor, model::text};
+use crate::{
+    api::GROUP,
+    ctl::args::{ACCOUNT, Doctor, NAMESPACE},
+    model::text,
+};
 
 const AUTHORIZATION: &str = "/apis/authorization.k8s.io/v1";
 
@@ -25,8 +29,11 @@ const NO_NAMESPACE: &str = "addonctl-doctor-asks-for-all";
 /// How many reviews are asked for at the same time.
 const CONCURRENT: usize = 16;
 
-/// The most kinds that are asked for one by one.
-const MAX_REVIEWED: usize = 500;
+/// The most rights that are asked for one by one.
+const MAX_REVIEWED: usize = 1000;
+
+/// What makes the roles, and leaves everything else as it is.
+const ROLES: &str = "kubectl apply --server-side -k deploy/rbac";
 
 /// What the controller writes and reads of our own resources: verb, resource, subresource.
 const OWN: [(&str, &str, &str); 9] = [
@@ -185,13 +192,13 @@ pub(super) async fn of_controller(
         return Rights::only(if args.controller.is_some() {
             Finding::warn(CHECK, format!("{what}: what the controller may do can't be told ahead"))
         } else {
-            Finding::fail(CHECK, what).command(INSTALL)
+            Finding::fail(CHECK, what).detail(OVERLAY).command(INSTALL)
         });
     }
     let user = format!("system:serviceaccount:{namespace}:{account}");
     let kinds: Vec<(String, String)> =
         kinds.0.iter().map(|kind| (kind.group.clone(), kind.plural.clone())).collect();
-    let of_kinds = kinds.iter().take(MAX_REVIEWED).flat_map(|(group, resource)| {
+    let of_kinds = kinds.iter().flat_map(|(group, resource)| {
         ["list", "watch"].map(|verb| Ask {
             verb,
             group: group.clone(),
@@ -206,9 +213,10 @@ pub(super) async fn of_controller(
                 asks.into_iter().filter(|ask| !rules.iter().any(|rule| rule.allows(ask))).collect();
             // Others than RBAC may allow what no rule does.
             if is_whole {
-                Ok(refused)
+                Ok(Refused { asks: refused, unasked: 0 })
             } else {
-                reviewed(asker, &user, namespace, refused.clone()).await.or(Ok(refused))
+                let reviewed = reviewed(asker, &user, namespace, refused.clone()).await;
+                reviewed.or(Ok(Refused { asks: refused, unasked: 0 }))
             }
         }
         Err(_) => reviewed(asker, &user, namespace, asks).await,
@@ -218,7 +226,12 @@ pub(super) async fn of_controller(
         watches.any(|watch| (&watch.group, &watch.resource) == (&name.0, &name.1) && watch.components > 0)
     };
     match refused {
-        Ok(refused) => of_refused(&format!("{namespace}/{account}"), kinds.len(), &refused, held),
+        Ok(Refused { asks, unasked }) => {
+            let mut rights = of_refused((namespace, account), kinds.len(), &asks, held);
+            let unasked = (unasked > 0).then(|| format!("{unasked} more rights weren't asked for"));
+            rights.finding = rights.finding.map(|finding| finding.details(unasked));
+            rights
+        }
         Err(trouble) => {
             let what = format!("what {namespace}/{account} may do can't be told with your rights: {trouble}");
             Rights::only(Finding::warn(CHECK, what).command(format!("kubectl auth can-i --list --as={user}")))
@@ -228,11 +241,12 @@ pub(super) async fn of_controller(
 
 /// What is refused of all that it needs. `held` says whether components of a kind are known.
 fn of_refused(
-    account: &str,
+    (namespace, name): (&str, &str),
     kinds: usize,
     refused: &[Ask],
     held: impl Fn(&(String, String)) -> bool,
 ) -> Rights {
+    let account = format!("{namespace}/{name}");
     let (own, others): (Vec<&Ask>, Vec<&Ask>) =
         refused.iter().partition(|ask| ask.group == GROUP && OWN.iter().any(|own| Ask::own(*own) == **ask));
     let mut verbs: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
@@ -258,12 +272,33 @@ fn of_refused(
     let mut finding = Finding::new(CHECK, verdict, what).details(own_lines).details(lines);
     let pods = (String::new(), "pods".to_owned());
     if !own.is_empty() || missing.contains(&pods) {
-        finding = finding.command(INSTALL);
+        finding = finding.commands(grants(namespace, name));
     } else {
         let first: BTreeSet<_> = missing.iter().take(NAMED).cloned().collect();
         finding = finding.commands(roles(&first));
     }
     Rights { finding: Some(finding), missing }
+}
+
+/// The commands that give an account all rights of the controller.
+fn grants(namespace: &str, account: &str) -> Vec<String> {
+    let mut commands = vec![ROLES.to_owned()];
+    // The bindings of deploy/rbac are for that one.
+    if (namespace, account) != (NAMESPACE, ACCOUNT) {
+        commands.extend(["addon-controller-reader", "addon-controller-writer"].map(|role| {
+            format!(
+                "kubectl create clusterrolebinding {role}-{namespace}-{account} --clusterrole={role} \
+                 --serviceaccount={namespace}:{account}"
+            )
+        }));
+    }
+    commands
+}
+
+/// The rights that a user lacks, and how many weren't asked for.
+struct Refused {
+    asks: Vec<Ask>,
+    unasked: usize,
 }
 
 /// The rules that hold for a user in every namespace, asked for as that user, and whether they are all.
@@ -279,8 +314,15 @@ async fn rules(asker: &Asker, user: &str) -> Result<(Vec<Rule>, bool), Trouble> 
     Ok((rules.map_err(unread)?, is_whole))
 }
 
-/// Those of `asks` that the API server refuses a user, each asked for alone.
-async fn reviewed(asker: &Asker, user: &str, namespace: &str, asks: Vec<Ask>) -> Result<Vec<Ask>, Trouble> {
+/// Those of `asks` that the API server refuses a user, each asked for alone, and no more than [`MAX_REVIEWED`].
+async fn reviewed(
+    asker: &Asker,
+    user: &str,
+    namespace: &str,
+    mut asks: Vec<Ask>,
+) -> Result<Refused, Trouble> {
+    let unasked = asks.len().saturating_sub(MAX_REVIEWED);
+    asks.truncate(MAX_REVIEWED);
     let groups = [
         "system:serviceaccounts".to_owned(),
         format!("system:serviceaccounts:{namespace}"),
@@ -299,7 +341,7 @@ async fn reviewed(asker: &Asker, user: &str, namespace: &str, asks: Vec<Ask>) ->
     while let Some(answer) = answers.next().await {
         refused.extend(answer?);
     }
-    Ok(refused)
+    Ok(Refused { asks: refused, unasked })
 }
 
 #[cfg(test)]
@@ -340,20 +382,26 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named_with_its_command() {
-        let all = of_refused("ns/sa", 90, &[], |_| false).finding;
-        assert_eq!(all, Some(Finding::ok(CHECK, "ns/sa may watch all 90 kinds and write add-ons")));
+        let all = of_refused((NAMESPACE, ACCOUNT), 90, &[], |_| false).finding;
+        assert_eq!(
+            all,
+            Some(Finding::ok(
+                CHECK,
+                "addons-system/addon-controller may watch all 90 kinds and write add-ons"
+            ))
+        );
 
         let refused = [
             ask("list", "a.io", "gears", ""),
             ask("watch", "a.io", "gears", ""),
             ask("watch", "", "secrets", ""),
         ];
-        let rights = of_refused("ns/sa", 90, &refused, |_| false);
+        let rights = of_refused((NAMESPACE, ACCOUNT), 90, &refused, |_| false);
         assert!(rights.are_missing(&("a.io".into(), "gears".into())));
         let finding = rights.finding.unwrap_or_else(|| Finding::ok(CHECK, ""));
         assert_eq!(
             (finding.verdict, finding.what.as_str()),
-            (Verdict::Warn, "ns/sa may not watch 2 of 90 kinds")
+            (Verdict::Warn, "addons-system/addon-controller may not watch 2 of 90 kinds")
         );
         assert_eq!(finding.details, ["watch secrets", "list, watch gears.a.io"]);
         assert_eq!(
@@ -365,13 +413,27 @@ mod tests {
                 "kubectl label clusterrole addon-controller-reader-a.io rbac.addons.x-k8s.io/aggregate-to-reader=true",
             ]
         );
-        let held = of_refused("ns/sa", 90, &refused, |name| name.1 == "gears").finding;
+        let held = of_refused((NAMESPACE, ACCOUNT), 90, &refused, |name| name.1 == "gears").finding;
         assert!(held.is_some_and(|finding| finding.is_failure()), "its components aren't seen");
 
-        let write = of_refused("ns/sa", 90, &[Ask::own(("patch", "addons", "status"))], |_| false).finding;
+        let write =
+            of_refused((NAMESPACE, ACCOUNT), 90, &[Ask::own(("patch", "addons", "status"))], |_| false)
+                .finding;
         let write = write.unwrap_or_else(|| Finding::ok(CHECK, ""));
-        assert!(write.is_failure() && write.commands == [INSTALL], "{write:?}");
+        assert!(write.is_failure() && write.commands == [ROLES], "{write:?}");
         assert_eq!(write.details, ["patch addons/status.addons.x-k8s.io"]);
+    }
+
+    #[test]
+    fn another_account_is_bound_to_the_roles() {
+        assert_eq!(grants(NAMESPACE, ACCOUNT), [ROLES]);
+        let commands = grants("ops", "watcher");
+        assert_eq!(commands.len(), 3, "{commands:?}");
+        assert_eq!(
+            commands[2],
+            "kubectl create clusterrolebinding addon-controller-writer-ops-watcher \
+             --clusterrole=addon-controller-writer --serviceaccount=ops:watcher"
+        );
     }
 
     #[test]

@@ -209,6 +209,14 @@ fn the_deployment_is_found_by_its_account() {
     assert_eq!(none.commands, ["kubectl apply --server-side -k deploy/"]);
 }
 
+#[test]
+fn a_command_to_repeat_has_the_flags_that_were_given() {
+    assert!(doctor(&[]).said().is_empty());
+    let given = doctor(&["-n", "ops", "--context", "a b", "--marker-label", "m/marked"]).said();
+    let given: Vec<String> = given.into_iter().map(|(flag, value)| format!("{flag} {value}")).collect();
+    assert_eq!(given, ["--namespace ops", "--marker-label m/marked", "--context a b"]);
+}
+
 fn watches(json: Value) -> Watches {
     serde_json::from_value(json).expect("watches")
 }
@@ -218,6 +226,8 @@ fn a_controller_that_looks_elsewhere_is_at_fault() {
     let ready = Ok((200, "ok".to_owned()));
     let good = watches(json!({"heartbeatAge": 2, "discovery": {"age": 30}}));
     assert_eq!(faults(&good, &ready), Vec::<String>::new());
+    let held = watches(json!({"writesHeld": true, "discovery": {"age": 30}}));
+    assert_eq!(faults(&held, &ready).len(), 1);
     let bad = watches(json!({"heartbeatAge": 90, "discovery": {"age": 900, "error": "no"}}));
     let unready = Ok((503, "[-]sync failed: 3 of 4\nreadyz check failed\n".to_owned()));
     let faults = faults(&bad, &unready);
@@ -257,6 +267,18 @@ fn each_kind_that_is_not_watched_has_its_own_way_out() {
             "kubectl get cams.v1.a.io -A",
             "kubectl get crd cogs.a.io -o jsonpath='{.spec.conversion}'",
             "kubectl get apiservice v1.a.io",
+        ]
+    );
+    let mut remarkable =
+        vec![watch("gears", "synced", 1, ""), watch("cogs", "excluded", 0, "it can't be watched")];
+    remarkable[0]["drift"] = json!(3);
+    let remarkable = judge(remarkable);
+    assert_eq!(remarkable.verdict, Verdict::Ok, "what was corrected is well again");
+    assert_eq!(
+        remarkable.details,
+        [
+            "never seen, as they can't be watched: cogs.a.io",
+            "an audit found objects otherwise than the watch had told, and corrected them: gears.a.io",
         ]
     );
     let mut silent = watch("gears", "synced", 1, "");
