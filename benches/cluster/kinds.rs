@@ -38,8 +38,7 @@ pub(crate) async fn create(cluster: &Cluster, count: usize) -> Result<()> {
     }
     let items: Vec<Value> = (0..count).map(definition).collect();
     cluster.apply(&json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()).await?;
-    cluster.kubectl(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=300s"]).await?;
-    Ok(())
+    cluster.established(&["--all"]).await
 }
 
 fn definition(n: usize) -> Value {

@@ -103,9 +103,7 @@ async fn run(arguments: &Arguments, table: &mut Table) -> Result<()> {
     let cluster = Cluster::start(Options { progress, ..Options::default() }).await?;
     let crds = Path::new(env!("CARGO_MANIFEST_DIR")).join("crds");
     cluster.kubectl(&["apply", "-k", &crds.display().to_string()]).await?;
-    cluster
-        .kubectl(&["wait", "--for=condition=Established", "crd/addons.addons.x-k8s.io", "--timeout=60s"])
-        .await?;
+    cluster.established(&["addons.addons.x-k8s.io"]).await?;
     kinds::create(&cluster, load.kinds).await?;
     let user = requests::counted_user(&cluster).await?;
     let mut contenders = Vec::new();

@@ -172,6 +172,5 @@ pub(crate) async fn definition(cluster: &Cluster) -> Result<()> {
         },
     });
     cluster.apply(&definition.to_string()).await?;
-    cluster.kubectl(&["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]).await?;
-    Ok(())
+    cluster.established(&["--all"]).await
 }

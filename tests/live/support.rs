@@ -161,9 +161,7 @@ pub async fn serve(cluster: &Cluster, group: &str, scope: &str, kind: &str) {
 
 /// Waits until a custom resource is served.
 pub async fn established(cluster: &Cluster, name: &str) {
-    let crd = format!("crd/{name}");
-    let wait = ["wait", "--for=condition=Established", &crd, "--timeout=60s"];
-    cluster.kubectl(&wait).await.expect("established");
+    cluster.established(&[name]).await.expect("established");
 }
 
 /// An `Addon` as the API server holds it; an error where there is none.

@@ -160,6 +160,19 @@ impl Cluster {
         self.admin.apply(yaml).await
     }
 
+    /// Waits until CustomResourceDefinitions are established: `crds` are arguments of kubectl, such as `--all` or
+    /// `gears.example.com`. One that was made a moment ago is no error.
+    ///
+    /// # Errors
+    /// When they aren't within two minutes.
+    pub async fn established(&self, crds: &[&str]) -> Result<()> {
+        let mut wait = vec!["wait", "--for=condition=Established", "--timeout=60s", "crd"];
+        wait.extend(crds);
+        // kubectl takes the lack of conditions for a fault.
+        until(START, "the definitions are established", || self.kubectl(&wait)).await?;
+        Ok(())
+    }
+
     /// The API server's address, `https://127.0.0.1:PORT`.
     pub fn url(&self) -> &str {
         &self.server.url
