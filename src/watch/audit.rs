@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::{
     Feed, FeedError, Reader,
+    pages::Pages,
     reader::{Compared, Known},
 };
 
@@ -42,9 +43,9 @@ pub(super) async fn drift<R: Reader>(
 ) -> Result<usize, FeedError> {
     let mut confirmed = 0;
     let mut otherwise = 0;
-    let mut token = String::new();
+    let mut pages = Pages::default();
     loop {
-        let mut items = feed.exact(version, &token).await?;
+        let mut items = feed.exact(version, pages.token()).await?;
         while let Some(item) = items.next().await? {
             match reader.compare(&item.seen()?) {
                 Compared::Alien => {}
@@ -56,8 +57,7 @@ pub(super) async fn drift<R: Reader>(
                 Compared::New => otherwise += 1,
             }
         }
-        token = items.end()?.token;
-        if token.is_empty() {
+        if !pages.turn(&items.end()?)? {
             let lost = known.0.saturating_sub(confirmed);
             return Ok(otherwise + lost);
         }

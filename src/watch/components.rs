@@ -4,7 +4,10 @@ use std::{
     sync::Arc,
 };
 
-use super::{Compared, Known, Reader, Seen, labels::LabelFinder};
+use super::{
+    Compared, Known, Reader, Seen,
+    labels::{Illegible, LabelFinder},
+};
 use crate::{
     api::LabelPrefix,
     health::SharedRules,
@@ -76,12 +79,14 @@ impl ComponentReader {
     }
 
     /// The object, judged, where it carries a label.
-    fn observe(&self, seen: &Seen<'_>) -> Option<Observation> {
-        Observation::of(&self.labels.read(seen)?, self.labels.prefix(), &self.rules.load())
+    fn observe(&self, seen: &Seen<'_>) -> Result<Option<Observation>, Illegible> {
+        let object = self.labels.read(seen)?;
+        Ok(object.and_then(|object| Observation::of(&object, self.labels.prefix(), &self.rules.load())))
     }
 
-    fn is_labelled(&self, seen: &Seen<'_>) -> bool {
-        self.labels.read(seen).is_some_and(|object| Observation::is_of(&object, self.labels.prefix()))
+    fn is_labelled(&self, seen: &Seen<'_>) -> Result<bool, Illegible> {
+        let object = self.labels.read(seen)?;
+        Ok(object.is_some_and(|object| Observation::is_of(&object, self.labels.prefix())))
     }
 
     fn name(&self, seen: &Seen<'_>) -> Box<str> {
@@ -116,7 +121,7 @@ impl Reader for ComponentReader {
     }
 
     fn listed(&mut self, seen: &Seen<'_>) -> bool {
-        let Some(observation) = self.observe(seen) else { return false };
+        let Ok(Some(observation)) = self.observe(seen) else { return false };
         self.staged.insert(self.key(seen), (self.version(seen), observation));
         true
     }
@@ -129,11 +134,13 @@ impl Reader for ComponentReader {
 
     fn changed(&mut self, seen: &Seen<'_>) -> Option<Report> {
         match self.observe(seen) {
-            Some(observation) => {
+            Ok(Some(observation)) => {
                 self.known.insert(self.key(seen), self.version(seen));
                 self.report(News::Changed(Box::new(observation)))
             }
-            None => self.forget(seen),
+            Ok(None) => self.forget(seen),
+            // What was known of it holds.
+            Err(Illegible) => None,
         }
     }
 
@@ -142,7 +149,8 @@ impl Reader for ComponentReader {
     }
 
     fn wants(&self, seen: &Seen<'_>) -> bool {
-        self.is_labelled(seen)
+        // What can't be read of its metadata may be read whole.
+        self.is_labelled(seen).unwrap_or(true)
     }
 
     fn state(&mut self, state: &WatchState) -> Option<Report> {
@@ -154,7 +162,8 @@ impl Reader for ComponentReader {
     }
 
     fn compare(&self, seen: &Seen<'_>) -> Compared {
-        match (self.is_labelled(seen), self.known.get(&self.key(seen))) {
+        let known = self.known.get(&self.key(seen));
+        match (self.is_labelled(seen).unwrap_or(known.is_some()), known) {
             (false, None) => Compared::Alien,
             (true, None) => Compared::New,
             // An object that was read by itself may be newer than what the watch has come to.

@@ -76,12 +76,25 @@ impl FeedError {
         }
     }
 
+    /// Whether the same request may well be answered a moment later, whatever its size.
+    pub(super) fn is_passing(&self) -> bool {
+        matches!(self, Self::Status { code: 408 | 429 | 500 | 502 | 503, .. } | Self::Transport(_))
+    }
+
     /// How long to wait before one object is read once more, where that may help.
     pub(super) fn wait_to_read_again(&self) -> Option<Duration> {
         match self {
             Self::Status { retry_after: Some(wait), .. } => Some((*wait).min(READ_AGAIN.1)),
             Self::Status { code: 408 | 429 | 500.., .. } => Some(READ_AGAIN.0),
             Self::Transport(_) | Self::BrokeOff(_) | Self::Timeout(_) => Some(READ_AGAIN.0),
+            _ => None,
+        }
+    }
+
+    /// How long the server asks to wait, where it does.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Status { retry_after, .. } => *retry_after,
             _ => None,
         }
     }

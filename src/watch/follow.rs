@@ -14,7 +14,7 @@ use super::{
     frames::Frames,
     items::Item,
     listing::{Place, list},
-    progress::{Outcome, Phase, Progress, SHORT_WATCH, Wait},
+    progress::{Outcome, Phase, Progress, SHORT_WATCH, Wait, has_expired},
     reader::Known,
     transport::Share,
     turns::Turns,
@@ -279,7 +279,10 @@ impl<R: Reader> Follower<'_, R> {
                 self.feed.metrics.drift(count);
                 false
             }
-            // It may have been forgotten, or not be there exactly: what the watch told stands.
+            // Nothing is there any more to compare with, as of a kind in which nothing has changed for long: a
+            // new list tells as much, but not what was wrong.
+            Err(error) if has_expired(&error) => false,
+            // It may not be there exactly: what the watch told stands.
             Err(error) => {
                 tracing::debug!(kind = %self.feed.kind().resource_name(), %error, "not compared");
                 true

@@ -10,6 +10,10 @@ use crate::{
     model::{Kind, Object, decode::Raw, text},
 };
 
+/// An object can't be read. It was logged which.
+#[derive(Debug)]
+pub(super) struct Illegible;
+
 /// Finds the objects of one kind that carry a label of a prefix.
 pub(super) struct LabelFinder {
     kind: Arc<Kind>,
@@ -35,16 +39,19 @@ impl LabelFinder {
 
     /// The object, where it may carry a label. Most of what comes doesn't hold the domain anywhere and isn't
     /// looked at further.
-    pub(super) fn read(&self, seen: &Seen<'_>) -> Option<Object> {
+    ///
+    /// # Errors
+    /// Where it may, and can't be read.
+    pub(super) fn read(&self, seen: &Seen<'_>) -> Result<Option<Object>, Illegible> {
         if !seen.holds(&self.domain) {
-            return None;
+            return Ok(None);
         }
         match seen.decode::<Raw>() {
-            Ok(raw) => raw.into_object(Arc::clone(&self.kind)),
+            Ok(raw) => Ok(raw.into_object(Arc::clone(&self.kind))),
             Err(error) => {
                 let name = text::name(&seen.head.name);
                 tracing::warn!(kind = %self.kind.resource_name(), %name, %error, "an object can't be read");
-                None
+                Err(Illegible)
             }
         }
     }
@@ -70,7 +77,7 @@ mod tests {
             status: StatusReporting::No,
         };
         let finder = LabelFinder::new(kind.into(), LabelPrefix::default());
-        let object = finder.read(&Seen::of_json(json.as_bytes()));
+        let object = finder.read(&Seen::of_json(json.as_bytes())).unwrap_or_default();
         let identifiers = object.map(|object| finder.identifiers(&object)).unwrap_or_default();
         identifiers.iter().map(ToString::to_string).collect()
     }

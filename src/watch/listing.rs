@@ -7,6 +7,7 @@ use super::{
     Feed, FeedError, Reader, Seen,
     feed::ALL,
     items::{Item, ListMeta},
+    pages::Pages,
     transport::Share,
     wire::Detail,
 };
@@ -18,7 +19,7 @@ const SAMPLE: usize = 100;
 /// a bounded share.
 const READS: usize = 3;
 
-/// So often one object is tried to be read before its list is taken for failed.
+/// So often one object or one page is tried to be read before its list is taken for failed.
 const ATTEMPTS: u32 = 3;
 
 /// Where an object is.
@@ -82,12 +83,36 @@ impl Listing {
         reader: &mut R,
         limit: usize,
     ) -> Result<Option<ListMeta>, FeedError> {
-        let mut token = String::new();
+        let mut pages = Pages::default();
         loop {
-            match self.part(feed, reader, limit, &token).await? {
-                Some(meta) if !meta.token.is_empty() => token = meta.token,
-                end => return Ok(end),
+            let part = self.page(feed, reader, limit, pages.token()).await?;
+            let goes_on = part.as_ref().map(|meta| pages.turn(meta)).transpose()?;
+            if goes_on != Some(true) {
+                return Ok(part);
             }
+        }
+    }
+
+    /// A part, once more where others came before it, which would be lost, and that may help.
+    async fn page<R: Reader>(
+        &mut self,
+        feed: &Feed,
+        reader: &mut R,
+        limit: usize,
+        token: &str,
+    ) -> Result<Option<ListMeta>, FeedError> {
+        let wanted = self.wanted.len();
+        let mut attempts = 1;
+        loop {
+            match self.part(feed, reader, limit, token).await {
+                Err(error) if !token.is_empty() && attempts < ATTEMPTS && error.is_passing() => {
+                    let Some(wait) = error.wait_to_read_again() else { return Err(error) };
+                    self.wanted.truncate(wanted);
+                    sleep(wait * attempts).await;
+                }
+                part => return part,
+            }
+            attempts += 1;
         }
     }
 

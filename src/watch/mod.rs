@@ -37,6 +37,7 @@ mod labels;
 mod listing;
 mod live_rules;
 mod owners;
+mod pages;
 mod progress;
 mod protobuf;
 mod reader;

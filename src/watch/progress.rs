@@ -100,6 +100,8 @@ pub(super) struct Progress {
     unfollowed: u32,
     /// Events in a row that could not be read.
     unreadable: u32,
+    /// The watch took the place of one that failed, and has told nothing so far.
+    reopened: bool,
     /// Since when the last watch told nothing.
     silent_since: Option<Instant>,
     failing_since: Option<Instant>,
@@ -121,6 +123,7 @@ impl Progress {
             expired: 0,
             unfollowed: 0,
             unreadable: 0,
+            reopened: false,
             silent_since: None,
             failing_since: None,
             refused_since: None,
@@ -162,6 +165,7 @@ impl Progress {
             _ => self.page = PAGE,
         }
         self.phase = Phase::Follow(version.to_owned());
+        self.reopened = false;
         if self.unfollowed == 0 {
             self.recovered();
         }
@@ -172,6 +176,7 @@ impl Progress {
             version.clear();
             version.push_str(to);
         }
+        self.reopened = false;
         self.works();
     }
 
@@ -241,6 +246,11 @@ impl Progress {
                 // Unless the next request isn't answered either: then it has been wrong all the time.
                 self.silent_since = now.checked_sub(*silent);
                 self.failures = 1;
+                // Who answers now may be somebody else, who has never heard of that version (kubernetes#107457)
+                // or passes on nothing at all.
+                if std::mem::take(&mut self.reopened) {
+                    self.phase = self.relist();
+                }
             }
             return Wait::of(backoff((Duration::ZERO, BACKOFF.0), 0));
         }
@@ -292,6 +302,7 @@ impl Progress {
     }
 
     fn fail(&mut self, error: &FeedError, now: Instant) -> Wait {
+        self.reopened = true;
         if let Some(silent) = self.silent_since.take()
             && matches!(error, FeedError::Timeout(_))
         {
@@ -346,7 +357,7 @@ impl Progress {
 }
 
 /// Whether the version that was asked for isn't there any more, or not yet.
-fn has_expired(error: &FeedError) -> bool {
+pub(super) fn has_expired(error: &FeedError) -> bool {
     match error {
         FeedError::Status { code: 410, .. } => true,
         FeedError::Status { code: 504, message, .. } => message.contains(TOO_LARGE_VERSION),

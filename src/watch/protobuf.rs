@@ -4,7 +4,7 @@
 //! and `Unknown` of runtime, which the API server puts around every object behind the four bytes `k8s\0`.
 //! Fields that nobody reads aren't declared, and so are stepped over: `managedFields` first of all.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use bytes::Bytes;
 use prost::Message;
@@ -106,8 +106,8 @@ pub(super) struct ObjectMeta {
     pub(super) deletion_timestamp: Option<Time>,
     #[prost(btree_map = "string, string", tag = "11")]
     pub(super) labels: BTreeMap<String, String>,
-    #[prost(btree_map = "string, string", tag = "12")]
-    pub(super) annotations: BTreeMap<String, String>,
+    #[prost(btree_map = "string, bytes", tag = "12")]
+    pub(super) annotations: BTreeMap<String, Text>,
     #[prost(message, repeated, tag = "13")]
     pub(super) owner_references: Vec<OwnerReference>,
     #[prost(string, repeated, tag = "14")]
@@ -120,16 +120,20 @@ pub(super) struct Time {
     pub(super) seconds: i64,
 }
 
+/// Text that the API server doesn't look into. Whoever writes in protobuf may have it take what isn't UTF-8,
+/// which is no reason to lose the object.
+type Text = Vec<u8>;
+
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OwnerReference {
-    #[prost(string, tag = "1")]
-    pub(super) kind: String,
-    #[prost(string, tag = "3")]
-    pub(super) name: String,
-    #[prost(string, tag = "4")]
-    pub(super) uid: String,
-    #[prost(string, tag = "5")]
-    pub(super) api_version: String,
+    #[prost(bytes = "vec", tag = "1")]
+    pub(super) kind: Text,
+    #[prost(bytes = "vec", tag = "3")]
+    pub(super) name: Text,
+    #[prost(bytes = "vec", tag = "4")]
+    pub(super) uid: Text,
+    #[prost(bytes = "vec", tag = "5")]
+    pub(super) api_version: Text,
     #[prost(bool, tag = "6")]
     pub(super) controller: bool,
 }
@@ -199,14 +203,18 @@ pub(super) fn to_json(metadata: &Bytes) -> Result<Value, prost::DecodeError> {
             fields.insert(field.to_owned(), time.to_string().into());
         }
     }
-    for (field, pairs) in [("labels", meta.labels), ("annotations", meta.annotations)] {
+    let labels: Map<_, _> = meta.labels.into_iter().map(|(key, value)| (key, value.into())).collect();
+    let annotations: Map<_, _> =
+        meta.annotations.into_iter().map(|(key, value)| (key, text(&value).into())).collect();
+    for (field, pairs) in [("labels", labels), ("annotations", annotations)] {
         if !pairs.is_empty() {
-            fields.insert(field.to_owned(), pairs.into_iter().collect());
+            fields.insert(field.to_owned(), pairs.into());
         }
     }
-    let owners = meta.owner_references.into_iter().map(|owner| {
+    let owners = meta.owner_references.iter().map(|owner| {
         let OwnerReference { kind, name, uid, api_version, controller } = owner;
-        json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, "controller": controller})
+        json!({"apiVersion": text(api_version), "kind": text(kind), "name": text(name), "uid": text(uid),
+            "controller": controller})
     });
     for (field, values) in [
         ("ownerReferences", owners.collect::<Vec<Value>>()),
@@ -217,6 +225,10 @@ pub(super) fn to_json(metadata: &Bytes) -> Result<Value, prost::DecodeError> {
         }
     }
     Ok(json!({"metadata": fields}))
+}
+
+fn text(raw: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(raw)
 }
 
 /// The kind of an object, and the object, out of what the API server puts around it.

@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use kube::Client;
 
-use super::{Feed, FeedError, feed::PAGE, labels::LabelFinder};
+use super::{Feed, FeedError, feed::PAGE, labels::LabelFinder, pages::Pages};
 use crate::{
     api::{Identifier, LabelPrefix, MarkerLabel},
     model::{Kind, ObjectRef},
@@ -37,11 +37,11 @@ pub async fn unmarked(
     let feed = feed.patient(patience).of_labels(&format!("!{marker}"));
     let labels = LabelFinder::new(kind, prefix.clone());
     let mut found = Unmarked::default();
-    let mut token = String::new();
+    let mut pages = Pages::default();
     loop {
-        let mut items = feed.list(PAGE, &token).await?;
+        let mut items = feed.list(PAGE, pages.token()).await?;
         while let Some(item) = items.next().await? {
-            let Some(object) = labels.read(&item.seen()?) else { continue };
+            let Ok(Some(object)) = labels.read(&item.seen()?) else { continue };
             let identifiers = labels.identifiers(&object);
             if identifiers.is_empty() {
                 continue;
@@ -51,8 +51,7 @@ pub async fn unmarked(
                 found.objects.push((object.reference, identifiers));
             }
         }
-        token = items.end()?.token;
-        if token.is_empty() {
+        if !pages.turn(&items.end()?)? {
             return Ok(found);
         }
     }

@@ -48,11 +48,20 @@ async fn what_it_missed_is_counted_and_listed_anew() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_that_fails_changes_nothing() {
-    for refusal in [Answer::Whole(410, "{}".into()), Answer::Whole(200, "<html>".into())] {
+    for refusal in [Answer::Whole(500, "{}".into()), Answer::Whole(200, "<html>".into())] {
         let mut bench = start(vec![list(&[("a", 1, true)], 5), watched(), refusal]);
         assert_eq!(bench.reported(CHECKED).await, ["listed a", "synced "]);
         assert_eq!((bench.drift(), bench.queries().len()), (0, 3));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_server_has_forgotten_is_listed_anew() {
+    let forgotten = Answer::Whole(410, "{}".into());
+    let again = list(&[("a", 1, true), ("b", 2, true)], 5);
+    let mut bench = start(vec![list(&[("a", 1, true)], 5), watched(), forgotten, again, watched()]);
+    assert_eq!(bench.reported(CHECKED).await, ["listed a", "synced ", "listed a,b"]);
+    assert_eq!(bench.drift(), 0);
 }
 
 #[tokio::test(start_paused = true)]

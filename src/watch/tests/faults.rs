@@ -92,6 +92,26 @@ async fn a_page_that_has_expired_begins_the_list_anew() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_page_that_fails_is_asked_for_again_and_not_the_whole_list() {
+    for failed in [Answer::Whole(500, "{}".into()), Answer::Later(429, 3)] {
+        let answers = vec![page(&["a"], 9, "next"), failed, page(&["b"], 9, "")];
+        let mut bench = start(answers);
+        assert_eq!(bench.reported(Duration::from_secs(10)).await, ["listed a,b", "synced "]);
+        assert_eq!(bench.asked(), ["page", "page", "page", "watch"]);
+        let asked = bench.queries();
+        assert_eq!(asked[1], asked[2]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_that_lead_nowhere_are_no_busy_loop() {
+    let mut bench = start((0..1000).map(|_| page(&["a"], 9, "next")).collect());
+    let reported = bench.reported(Duration::from_secs(60)).await;
+    assert_eq!(reported, ["failing the API server's answer can't be read: the pages of a list never end"]);
+    assert!(bench.asked().len() < 30, "{}", bench.asked().len());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_version_that_has_expired_is_listed_anew_in_both_forms() {
     let too_large = r#"{"message":"Too large resource version: 9, current: 2"}"#;
     for expired in [

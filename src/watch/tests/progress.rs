@@ -178,6 +178,27 @@ fn a_watch_that_fell_silent_was_failing_meanwhile_if_the_next_fails_too() {
 }
 
 #[test]
+fn a_watch_that_comes_back_and_tells_nothing_is_listed_anew_once() {
+    let now = Instant::now();
+    let mut progress = synced();
+    let silent = FeedError::Silent(Duration::from_secs(85));
+    progress.fails(&silent, Duration::from_secs(85), now);
+    assert_eq!(*progress.phase(), Phase::Follow("5".to_owned()), "a quiet kind");
+    progress.fails(&cut(), Duration::ZERO, now);
+    progress.opens();
+    progress.fails(&silent, Duration::from_secs(85), now);
+    assert_eq!(*progress.phase(), Phase::Unpaged);
+    progress.lists("2");
+    progress.fails(&silent, Duration::from_secs(85), now);
+    assert_eq!(*progress.phase(), Phase::Follow("2".to_owned()));
+    // What tells something is alive.
+    progress.fails(&cut(), Duration::ZERO, now);
+    progress.advances("3");
+    progress.fails(&silent, Duration::from_secs(85), now);
+    assert_eq!(*progress.phase(), Phase::Follow("3".to_owned()));
+}
+
+#[test]
 fn the_reason_of_a_failure_stands_while_it_lasts() {
     let mut progress = Progress::new();
     let now = Instant::now();
