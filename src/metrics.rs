@@ -32,6 +32,7 @@ struct Counts {
     watches: Mutex<BTreeMap<Resource, Weak<WatchMetrics>>>,
     watch_events: Counter,
     status_writes: [Counter; WriteResult::ALL.len()],
+    writes_held: Gauge,
     rules: [Gauge; RuleState::ALL.len()],
     discovery: ArcSwap<Discovery>,
     discovery_errors: Counter,
@@ -147,6 +148,16 @@ impl Metrics {
     /// Counts one write of an `Addon` or of its status.
     pub fn status_write(&self, result: WriteResult) {
         self.0.status_writes[result as usize].inc();
+    }
+
+    /// Notes whether `Addon` objects stay as they are for now, because what would be written may be wrong soon.
+    pub fn hold_writes(&self, held: bool) {
+        self.0.writes_held.set(held.into());
+    }
+
+    /// Whether `Addon` objects stay as they are for now.
+    pub fn writes_are_held(&self) -> bool {
+        self.0.writes_held.get() != 0
     }
 
     /// How many `StatusRule` objects there are of each state, in the order of [`RuleState::ALL`].
@@ -309,6 +320,11 @@ impl Collector for Metrics {
         for (result, count) in WriteResult::ALL.into_iter().zip(&self.0.status_writes) {
             add(&mut writes, &[("result", Label(result.as_str()))], count.get())?;
         }
+
+        let help = "Whether Addon objects stay as they are for now: the API server is out for everybody.";
+        encoder
+            .encode_descriptor("addons_controller_status_writes_held", help, None, MetricType::Gauge)?
+            .encode_gauge(&self.0.writes_held.get())?;
 
         let help = "StatusRule objects, by whether they are in force.";
         let mut rules =

@@ -8,7 +8,7 @@ use crate::{
     api::{Addon, AddonCondition, ComponentStatus, LabelPrefix},
     health::SharedRules,
     publish::{self, Held},
-    summary::{ObjectKey, WatchState},
+    summary::{ObjectKey, Unnamed, WatchState},
     watch::{ComponentReader, News, Reader, Report, Seen as Object, addon_kind},
 };
 
@@ -39,8 +39,8 @@ pub(super) struct Written {
     /// What tells whether to write it.
     pub(super) held: Held,
     pub(super) conditions: Vec<AddonCondition>,
-    /// How many components it has where it doesn't name them all.
-    pub(super) partial: Option<i32>,
+    /// What it counts beyond the components that it names.
+    pub(super) unnamed: Option<Box<Unnamed>>,
     /// What it tells of its components, where that is wanted.
     pub(super) components: Told,
 }
@@ -70,7 +70,7 @@ impl Written {
         let components = told.map(|status| Told::of(&status.components));
         Some(Self {
             conditions: status.map(|status| status.conditions.clone()).unwrap_or_default(),
-            partial: status.filter(|status| status.omitted > 0).map(|status| status.counts.total),
+            unnamed: status.and_then(Unnamed::of).map(Box::new),
             components: components.unwrap_or_default(),
             held,
         })
@@ -218,7 +218,7 @@ mod tests {
         let names: Vec<String> =
             first.components.read().into_iter().map(|component| component.name).collect();
         assert_eq!((names, first.components.keys().len()), (vec!["coredns".into(), "dns".into()], 2));
-        assert_eq!(first.partial, Some(3));
+        assert_eq!(first.unnamed.map(|unnamed| unnamed.total), Some(3));
 
         let again = listed(&mut reader, &addon("addon-controller"));
         assert!(again.components.read().is_empty() && again.components.keys().is_empty());

@@ -20,6 +20,9 @@ const RECOVERY: Duration = Duration::from_secs(15);
 /// called failing, which ends for each at another moment.
 const SPREAD: Duration = Duration::from_secs(10);
 
+/// A kind that fails again within this time fails by itself: it tells nothing of the others.
+const AGAIN: Duration = Duration::from_secs(600);
+
 /// The shortest time between two times at which the watches are hurried.
 const HURRY: Duration = Duration::from_secs(1);
 
@@ -28,12 +31,15 @@ const HURRY: Duration = Duration::from_secs(1);
 /// It does
 /// - while at least half of the kinds fail, `Addon` among them. Where that isn't, what is written is as
 ///   true as what is shown, however much else is broken;
-/// - for a moment after kinds of several groups failed together: one group may be broken by itself;
+/// - for a moment after kinds of several groups failed together that hadn't failed for a while: one group may be
+///   broken by itself, and kinds that come and go all the time hold up nothing;
 /// - from the first recovery on, until all have recovered or [`RECOVERY`] is over.
 #[derive(Debug, Default)]
 pub(super) struct Blackout {
     /// The kinds that fail, and those that did and are refused since the hold began.
     ill: BTreeMap<GroupKind, Ill>,
+    /// When each kind failed last, also of those that have recovered.
+    failed: BTreeMap<GroupKind, Instant>,
     held: bool,
     /// When the recovery is over.
     over: Option<Instant>,
@@ -45,6 +51,8 @@ pub(super) struct Blackout {
 struct Ill {
     since: Instant,
     fails: bool,
+    /// It had failed not long before.
+    again: bool,
 }
 
 impl Blackout {
@@ -54,7 +62,11 @@ impl Blackout {
             WatchState::Syncing => {}
             WatchState::Failing(_) | WatchState::Absent(_) => match self.ill.get_mut(kind) {
                 Some(ill) if ill.fails => {}
-                _ => drop(self.ill.insert(kind.clone(), Ill { since: now, fails: true })),
+                _ => {
+                    let before = self.failed.insert(kind.clone(), now);
+                    let again = before.is_some_and(|before| now.duration_since(before) < AGAIN);
+                    self.ill.insert(kind.clone(), Ill { since: now, fails: true, again });
+                }
             },
             WatchState::Synced => {
                 if self.ill.remove(kind).is_some() {
@@ -69,13 +81,14 @@ impl Blackout {
                     self.answered(now);
                 }
             }
-            WatchState::Forbidden(_) | WatchState::Unserved(_) => self.leave(kind),
+            WatchState::Forbidden(_) | WatchState::Unserved(_) => drop(self.ill.remove(kind)),
         }
     }
 
     /// The kind isn't served any more.
     pub(super) fn leave(&mut self, kind: &GroupKind) {
         self.ill.remove(kind);
+        self.failed.remove(kind);
     }
 
     /// Whether nothing may be written now, of so many kinds that are followed.
@@ -114,8 +127,8 @@ impl Blackout {
         }
     }
 
-    fn failing(&self) -> impl Iterator<Item = (&GroupKind, Instant)> {
-        self.ill.iter().filter(|(_, ill)| ill.fails).map(|(kind, ill)| (kind, ill.since))
+    fn failing(&self) -> impl Iterator<Item = (&GroupKind, &Ill)> {
+        self.ill.iter().filter(|(_, ill)| ill.fails)
     }
 
     fn is_out(&self, kinds: usize) -> bool {
@@ -124,7 +137,8 @@ impl Blackout {
     }
 
     fn spreads(&self, now: Instant) -> bool {
-        let fresh = self.failing().filter(|(_, since)| now.duration_since(*since) < SPREAD);
+        let is_fresh = |ill: &Ill| !ill.again && now.duration_since(ill.since) < SPREAD;
+        let fresh = self.failing().filter(|(_, ill)| is_fresh(ill));
         fresh.map(|(kind, _)| &kind.group).collect::<BTreeSet<_>>().len() > 1
     }
 }

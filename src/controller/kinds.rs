@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::{
     discover::Catalogue,
     model::{GroupKind, Kind, Timestamp},
-    summary::{Index, KindCoverage, WatchState},
+    summary::{Index, KindCoverage, Listing, WatchState},
     watch::addon_kind,
 };
 
@@ -21,6 +21,9 @@ const ABSENCE: Duration = Duration::from_secs(6);
 
 /// Why a kind whose group is stale isn't watched.
 const UNDISCOVERED: &str = "its API group can't be discovered";
+
+/// Why a kind isn't watched that an API server doesn't serve which isn't up whole.
+const NOT_YET: &str = "the API server isn't ready, and doesn't serve it now";
 
 /// The kinds that are followed, by group and kind.
 #[derive(Debug, Default)]
@@ -81,8 +84,8 @@ impl Kinds {
     }
 
     /// Settles what `Addon` objects remember of kinds that aren't followed: a kind whose group can't
-    /// be discovered now is a gap; one that has been missing for [`ABSENCE`] isn't served, or isn't
-    /// to be watched. Gives the time at which there is more to settle.
+    /// be discovered now is a gap, as are all that are missing while the API server says that it isn't
+    /// ready; one that has been missing for [`ABSENCE`] isn't served, or isn't to be watched. Gives the time at which there is more to settle.
     pub(super) fn settle_unfollowed(
         &mut self,
         catalogue: &Catalogue,
@@ -97,12 +100,18 @@ impl Kinds {
             .cloned()
             .collect();
         self.missing.retain(|kind, _| open.contains(kind));
-        self.unserved.retain(|kind, _| open.contains(kind) && catalogue.stale.contains(&kind.group));
+        let reason = |kind: &GroupKind| match () {
+            () if catalogue.stale.contains(&kind.group) => Some(UNDISCOVERED),
+            () if catalogue.is_preliminary => Some(NOT_YET),
+            () => None,
+        };
+        self.unserved.retain(|kind, _| open.contains(kind) && reason(kind).is_some());
         for kind in open {
-            if catalogue.stale.contains(&kind.group) {
-                index.set_gap(&kind, Some(UNDISCOVERED));
+            if let Some(why) = reason(&kind) {
+                self.missing.remove(&kind);
+                index.set_gap(&kind, Some(why));
                 if let Some(known) = index.kind(&kind) {
-                    note(&mut self.unserved, known, WatchState::Unserved(UNDISCOVERED.to_owned()));
+                    note(&mut self.unserved, known, WatchState::Unserved(why.to_owned()));
                 }
                 continue;
             }
@@ -129,9 +138,14 @@ impl Kinds {
         self.followed.get(kind).is_some_and(|known| known.state == WatchState::Synced)
     }
 
-    /// Whether every kind is listed whole.
-    pub(super) fn all_synced(&self) -> bool {
-        self.followed.values().all(|known| known.state == WatchState::Synced)
+    /// What can be said of objects that may be there and weren't seen; `None` where every kind is listed whole.
+    pub(super) fn unlisted(&self) -> Option<Listing> {
+        let mut states = self.followed.values().map(|known| &known.state);
+        if states.clone().any(|state| *state == WatchState::Syncing) {
+            return Some(Listing::UnderWay);
+        }
+        let is_whole = self.unserved.is_empty() && states.all(|state| *state == WatchState::Synced);
+        (!is_whole).then_some(Listing::InVain)
     }
 
     /// How many are followed.

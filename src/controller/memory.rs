@@ -6,7 +6,7 @@ use super::addons::Written;
 use crate::{
     api::{AddonCondition, AddonStatus, Identifier, object_name},
     model::Timestamp,
-    summary::{ObjectKey, Remembered as Component, WatchState},
+    summary::{ObjectKey, Remembered as Component, Unnamed, WatchState},
 };
 
 /// What the `Addon` objects say, by name.
@@ -23,8 +23,10 @@ struct Remembered {
     identifier: Identifier,
     /// Only its conditions; `None` while the board shows it, and what the `Addon` says isn't needed.
     status: Option<Box<AddonStatus>>,
-    /// How many components it has where it doesn't name them all.
-    partial: Option<i32>,
+    /// What it counts beyond the components that it names, until as many were seen: what it says then is from
+    /// us.
+    unnamed: Option<Box<Unnamed>>,
+    was_seen_whole: bool,
 }
 
 impl Default for Memory {
@@ -91,9 +93,11 @@ impl Memory {
         let name = addon.held.name();
         let known = self.addons.get(name).filter(|known| known.identifier == identifier);
         let is_shown = known.is_some_and(|known| known.status.is_none());
+        let was_seen_whole = known.is_some_and(|known| known.was_seen_whole);
         let remembered = Remembered {
             identifier,
-            partial: addon.partial,
+            unnamed: addon.unnamed.clone().filter(|_| !was_seen_whole),
+            was_seen_whole,
             status: (!is_shown).then(|| only(addon.conditions.clone())),
         };
         self.addons.insert(name.to_owned(), remembered);
@@ -130,14 +134,34 @@ impl Memory {
 
     /// Whether there may be components that the `Addon` doesn't name and that weren't seen since.
     pub(super) fn is_partial(&self, identifier: &Identifier) -> bool {
-        self.addons.get(&object_name(identifier)).is_some_and(|addon| addon.partial.is_some())
+        self.unnamed(identifier).is_some()
+    }
+
+    /// What the `Addon` counted before the start and didn't name, as long as not as many were seen.
+    pub(super) fn unnamed(&self, identifier: &Identifier) -> Option<&Unnamed> {
+        self.addons.get(&object_name(identifier))?.unnamed.as_deref()
+    }
+
+    /// The add-ons of which [that](Self::unnamed) is so.
+    pub(super) fn partial(&self) -> impl Iterator<Item = &Identifier> {
+        self.addons.values().filter(|addon| addon.unnamed.is_some()).map(|addon| &addon.identifier)
     }
 
     /// Notes that an add-on was seen with so many components: with as many as its `Addon` counts,
     /// all of them were.
     pub(super) fn seen(&mut self, identifier: &Identifier, components: i32) {
-        if let Some(addon) = self.addons.get_mut(&object_name(identifier)) {
-            addon.partial = addon.partial.filter(|all| *all > components);
+        if let Some(addon) = self.addons.get_mut(&object_name(identifier))
+            && addon.unnamed.take_if(|unnamed| unnamed.total <= components).is_some()
+        {
+            addon.was_seen_whole = true;
+        }
+    }
+
+    /// Notes that every kind was listed: whatever is there was seen.
+    pub(super) fn seen_all(&mut self) {
+        for addon in self.addons.values_mut().filter(|addon| addon.unnamed.is_some()) {
+            addon.unnamed = None;
+            addon.was_seen_whole = true;
         }
     }
 }

@@ -161,6 +161,7 @@ impl Controller {
             explainer,
             turns,
             addon_turns,
+            metrics: metrics.clone(),
             pulse,
             readiness,
         };

@@ -14,8 +14,13 @@ use crate::{
 /// How many owners are looked up at the same time.
 const CONCURRENT: usize = 8;
 
-/// The first and the longest wait where the API server doesn't tell.
+/// The first wait where the API server doesn't tell. Each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
+
+/// So often an owner is asked for, within about a minute, before it is put off.
+const ATTEMPTS: u32 = 6;
+
+/// The longest wait that the API server may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// An owner that was looked up, and what came of it.
@@ -69,7 +74,7 @@ impl OwnerSearch {
     }
 }
 
-/// Asks until the API server tells, or says that it won't.
+/// Asks until the API server tells, says that it won't, or has failed for long.
 async fn ask(
     client: &Client,
     catalogue: &watch::Receiver<Option<Arc<Catalogue>>>,
@@ -78,19 +83,21 @@ async fn ask(
     namespace: &str,
 ) -> Controller {
     let mut wait = FIRST_WAIT;
-    loop {
+    for _ in 0..ATTEMPTS {
         let Ok(place) = places.acquire().await else { return Controller::Unknown };
         // As it is now: the kind may be served only since a moment ago.
         let served = catalogue.borrow().clone().unwrap_or_default();
-        match controller_of(client, &served, owner, namespace).await {
+        let asked = match controller_of(client, &served, owner, namespace).await {
             Ok(controller) => return controller,
             Err(error) if matches!(error.code(), Some(403..=405)) => return Controller::Unknown,
             Err(error) => {
                 tracing::debug!(kind = %owner.kind, name = %owner.name, %error, "an owner can't be looked up");
+                error.retry_after()
             }
-        }
+        };
         drop(place);
-        tokio::time::sleep(wait).await;
-        wait = (wait * 2).min(LONGEST_WAIT);
+        tokio::time::sleep(wait.max(asked.unwrap_or_default().min(LONGEST_WAIT))).await;
+        wait *= 2;
     }
+    Controller::Unknown
 }

@@ -27,6 +27,7 @@ use crate::{
     discover::{Catalogue, ResourceName},
     explain::Explainer,
     health::{Rules, SharedRules},
+    metrics::Metrics,
     model::{Health, Kind, ObjectRef, SignedDuration, StatusReporting, Timestamp, Verdict},
     publish::{Command, MANAGED_BY, MANAGER},
     serve::{Pulse, Readiness},
@@ -86,6 +87,7 @@ impl Bench {
             owners: OwnerSearch::new(client.clone(), discovered.clone(), found),
             explainer: Explainer::new(client, discovered.clone(), rules, explain),
             turns: Turns::new(1),
+            metrics: Metrics::default(),
             addon_turns: Turns::new(1),
             pulse: Pulse::default(),
             readiness: Readiness::waiting_for(READY_WHEN, "a test"),
@@ -285,6 +287,18 @@ async fn a_kind_that_is_not_served_takes_its_remembered_components_along() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_api_server_that_is_not_ready_may_serve_more_in_a_moment() {
+    let mut bench = Bench::new();
+    bench.list_addons(vec![addon("gears", "a", 0)]).await;
+    let starting = Catalogue { is_preliminary: true, ..Catalogue::default() };
+    bench.catalogue.send_replace(Some(Arc::new(starting)));
+    assert_eq!(bench.published(LONG).await.last().map(String::as_str), Some("a Unknown"));
+    bench.discover(&["gears"]);
+    bench.list("gears", vec![object("gears", "a")]).await;
+    assert_eq!(bench.published(LONG * 2).await, ["a Healthy"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn rules_that_combine_hold_from_the_first_summary_on() {
     let mut bench = Bench::new();
     let combine = |informational: &str| {
@@ -330,6 +344,26 @@ async fn a_cut_addon_goes_once_its_components_were_seen_to_go() {
     assert_eq!(bench.published(LONG).await, ["a gone"]);
     bench.list("cogs", Vec::new()).await;
     assert_eq!(bench.published(LONG * 2).await, ["b gone"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cut_addon_keeps_its_count_until_all_kinds_were_listed() {
+    let mut bench = Bench::new();
+    bench.discover(&["gears", "cogs"]);
+    bench.list_addons(vec![addon("gears", "a", 7)]).await;
+    bench.list("gears", vec![object("gears", "a")]).await;
+    bench.report("cogs", News::State(WatchState::Syncing)).await;
+    let ready = |summary: Option<Arc<Summary>>| summary.map(|shown| shown.status.ready.clone());
+    assert_eq!(ready(bench.last_shown(LONG).await).as_deref(), Some("8/8"), "what was known holds");
+    bench.report("cogs", News::State(WatchState::Failing("down".into()))).await;
+    let shown = bench.last_shown(LONG * 2).await.expect("it is shown anew");
+    assert_eq!(
+        (&*shown.status.health, &*shown.status.ready, shown.status.counts.total),
+        ("Unknown", "1/8", 8)
+    );
+    assert_eq!(shown.whole().omitted, 7);
+    bench.list("cogs", Vec::new()).await;
+    assert_eq!(ready(bench.last_shown(LONG * 3).await).as_deref(), Some("1/1"));
 }
 
 #[tokio::test(start_paused = true)]

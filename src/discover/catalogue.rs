@@ -17,7 +17,15 @@ pub struct Catalogue {
     pub stale: BTreeSet<String>,
     /// What could be watched and is not to be. `Addon` isn't among them: it is followed apart.
     pub excluded: BTreeMap<ResourceName, Arc<Kind>>,
+    /// What can be listed and is not to be left out, and why it can't be watched.
+    pub unwatchable: BTreeMap<ResourceName, (Arc<Kind>, &'static str)>,
+    /// It was read from an API server that says that it isn't up whole yet: what is missing may come.
+    pub is_preliminary: bool,
 }
+
+/// Why a resource that can be listed isn't watched.
+const UNWATCHED: &str = "it can be listed and not watched";
+const DOUBLED: &str = "another resource of its group shows the same objects";
 
 /// A group and the plural name of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,6 +56,8 @@ impl Catalogue {
                 }
             }
         }
+        // Another version of it can be.
+        catalogue.unwatchable.retain(|name, _| !catalogue.kinds.contains_key(name));
         for (resource, kind) in &previous.kinds {
             if catalogue.stale.contains(&resource.group) && !catalogue.kinds.contains_key(resource) {
                 catalogue.kinds.insert(resource.clone(), Arc::clone(kind));
@@ -79,7 +89,7 @@ impl Catalogue {
         let Some(served_kind) = served.filter(|kind| !kind.is_empty()) else { return };
         let can = |verb: &str| resource.verbs.iter().any(|v| v == verb);
         let name = ResourceName { group: group.to_owned(), plural: plural.clone() };
-        if !can("list") || !can("watch") {
+        if !can("list") {
             return;
         }
         let kind = || {
@@ -93,20 +103,22 @@ impl Catalogue {
             })
         };
         if !selection.takes(&name) {
-            if !is_addon(&name) {
+            if can("watch") && !is_addon(&name) {
                 self.excluded.entry(name).or_insert_with(kind);
             }
             return;
         }
-        // Two resources of one kind would show the same objects twice.
-        if self
-            .kinds
-            .values()
-            .any(|known| known.group == group && known.kind == served_kind && known.plural != *plural)
-        {
+        let is_another =
+            |known: &Arc<Kind>| known.group == group && known.kind == served_kind && known.plural != *plural;
+        let why = if !can("watch") {
+            UNWATCHED
+        } else if self.kinds.values().any(is_another) {
+            DOUBLED
+        } else {
+            self.kinds.entry(name).or_insert_with(kind);
             return;
-        }
-        self.kinds.entry(name).or_insert_with(kind);
+        };
+        self.unwatchable.entry(name).or_insert_with(|| (kind(), why));
     }
 }
 
@@ -206,6 +218,20 @@ mod tests {
     }
 
     #[test]
+    fn what_shows_no_objects_of_its_own_is_told_apart() {
+        let resource = |plural: &str, verbs: &[&str]| serde_json::json!({"resource": plural, "verbs": verbs, "responseKind": {"kind": "Wing"}});
+        let group = serde_json::json!({"metadata": {"name": "a.io"}, "versions": [
+            {"version": "v2", "resources": [resource("wings", &["list"]), resource("pinions", &["list", "watch"])]},
+            {"version": "v1", "resources": [resource("wings", &["list", "watch"]), resource("pinions", &["list", "watch"])]},
+        ]});
+        let group = serde_json::from_value(group).unwrap_or_default();
+        let found = Catalogue::resolve([group], &Selection::default(), &Catalogue::default());
+        assert_eq!(names(&found), ["a.io/v2 pinions"]);
+        let unwatchable: Vec<_> = found.unwatchable.keys().map(|name| name.plural.as_str()).collect();
+        assert_eq!(unwatchable, ["wings"]);
+    }
+
+    #[test]
     fn broken_groups_and_resources_hide_no_other() {
         let mut all = groups(&[("", &[("v1", "Current", &["pods", "events", "secrets"])])]);
         all.push(APIGroupDiscovery::default());
@@ -219,6 +245,9 @@ mod tests {
         assert_eq!(names(&found), ["v1 pods", "x.io/v1 es"].map(|name| name.replace("es", "e")));
         let excluded: Vec<_> = found.excluded.keys().map(|name| name.plural.as_str()).collect();
         assert_eq!(excluded, ["events", "secrets"]);
+        let unwatchable: Vec<_> =
+            found.unwatchable.iter().map(|(name, (_, why))| (name.plural.as_str(), *why)).collect();
+        assert_eq!(unwatchable, [("c", UNWATCHED)]);
         let e = &found.kinds.values().last().map(|kind| kind.status);
         assert_eq!(*e, Some(StatusReporting::Unsaid));
     }

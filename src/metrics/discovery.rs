@@ -14,6 +14,8 @@ pub struct Discovery {
     pub stale: Vec<String>,
     /// The kinds that could be watched and are left out, by default or on demand.
     pub excluded: Vec<Arc<Kind>>,
+    /// The kinds that can be listed and can't be watched, and why.
+    pub unwatchable: Vec<(Arc<Kind>, &'static str)>,
     /// The label that objects must carry to be seen; `None` where all are.
     pub marker: Option<String>,
     /// Why it couldn't be read since, cleaned.

@@ -107,7 +107,7 @@ impl Ledger {
                 }
             }
             Command::Seen(Seen::Listed(addons)) => self.list(addons, now),
-            Command::Seen(Seen::Changed(addon)) => self.see(*addon, now),
+            Command::Seen(Seen::Changed(addon)) => self.change(*addon, now),
             Command::Seen(Seen::Gone(name)) => self.vanish(&name.into(), now),
             Command::Hold => self.held = true,
             Command::Release => {
@@ -245,15 +245,21 @@ impl Ledger {
         self.listed = true;
     }
 
+    /// Takes in a change; one that is older than what is known tells nothing.
+    fn change(&mut self, addon: Held, now: Instant) {
+        let known = self.slots.get(&*addon.name).and_then(|slot| slot.entry.live.as_ref());
+        if !known.is_some_and(|known| addon.live.is_older_than(known)) {
+            self.see(addon, now);
+        }
+    }
+
+    /// Takes in what is there. A list tells it even where its versions are lower than before, as they are once
+    /// the store was restored from a backup.
     fn see(&mut self, addon: Held, now: Instant) {
         let Held { name, live } = addon;
         let name = name.into();
         let slot = self.slot(&name);
-        let changed = match &slot.entry.live {
-            Some(known) if live.is_older_than(known) => return,
-            Some(known) => !known.says_the_same_as(&live),
-            None => true,
-        };
+        let changed = slot.entry.live.as_ref().is_none_or(|known| !known.says_the_same_as(&live));
         slot.entry.live = Some(live);
         if let Some(flight) = &mut slot.flight {
             flight.vanished = false;

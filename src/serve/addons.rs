@@ -18,6 +18,9 @@ use crate::summary::{Board, Summary};
 /// that a reader sees that it is old even when the data says nothing new.
 const HEARTBEAT_AGE: HeaderName = HeaderName::from_static("addons-heartbeat-age");
 
+/// Components that are written in about a megabyte.
+const COMPONENTS_A_MEGABYTE: usize = 2000;
+
 pub(super) async fn list(
     axum::extract::State(state): SharedState,
     headers: HeaderMap,
@@ -34,7 +37,8 @@ pub(super) async fn one(
 ) -> Result<Response, Failure> {
     let Path(asked) = path.map_err(|_| Failure::not_text())?;
     let summary = find(&state.0.board, &asked).ok_or_else(|| Failure::no_such_addon(&asked))?;
-    let place = state.large_answer()?;
+    let components = usize::try_from(summary.status.counts.total).unwrap_or_default();
+    let place = state.large_answer(components / COMPONENTS_A_MEGABYTE)?;
     let addon = list::addon(&summary, summary.whole());
     let body = serde_json::to_vec(&addon).map_err(|error| Failure::render("the add-on", &error))?;
     Ok(with_heartbeat(&state, Rendered::new(JSON, Held::bytes(body, place)).answer(&headers)))

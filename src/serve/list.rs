@@ -33,12 +33,14 @@ impl List {
     ///
     /// What `serde_json` says when it can't write a summary.
     pub(super) async fn of(&self, board: &Board) -> serde_json::Result<Rendered> {
-        if let Some(rendered) = self.current(board) {
+        let asked = board.generation();
+        if let Some(rendered) = self.since(asked) {
             return Ok(rendered);
         }
-        // Those who come while it is being rendered wait for it and don't render it too.
+        // Those who come while it is being rendered wait for it and don't render it too, also where something
+        // changes all the time.
         let _turn = self.rendering.lock().await;
-        if let Some(rendered) = self.current(board) {
+        if let Some(rendered) = self.since(asked) {
             return Ok(rendered);
         }
         // Read before the content: what changes in between is rendered once more the next time.
@@ -48,9 +50,10 @@ impl List {
         Ok(rendered)
     }
 
-    fn current(&self, board: &Board) -> Option<Rendered> {
+    /// The last one, where it is as new as that.
+    fn since(&self, generation: u64) -> Option<Rendered> {
         let last = self.last.load();
-        let version = last.as_ref().filter(|version| version.generation == board.generation())?;
+        let version = last.as_ref().filter(|version| version.generation >= generation)?;
         Some(version.rendered.clone())
     }
 }

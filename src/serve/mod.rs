@@ -52,8 +52,9 @@ pub use self::{
 use self::{failure::Failure, guard::Hosts, list::List};
 use crate::{metrics::Metrics, summary::Board};
 
-/// The most answers rendered for one client that are held at a time, until they are sent.
-const MAX_LARGE_ANSWERS: usize = 32;
+/// The most places for answers that are rendered for one client, and held until they are sent. Each is for about
+/// a megabyte.
+const LARGE_ANSWERS: u32 = 32;
 
 /// What the server answers from. Clones share everything.
 #[derive(Clone)]
@@ -80,13 +81,15 @@ impl State {
             list: List::default(),
             pulse,
             readiness,
-            large_answers: Arc::new(Semaphore::new(MAX_LARGE_ANSWERS)),
+            large_answers: Arc::new(Semaphore::new(LARGE_ANSWERS as usize)),
         }))
     }
 
-    /// A place among the answers that are rendered for one client.
-    fn large_answer(&self) -> Result<OwnedSemaphorePermit, Failure> {
-        Arc::clone(&self.0.large_answers).try_acquire_owned().map_err(|_| Failure::busy())
+    /// Room for an answer of about so many megabytes, which is rendered for one client.
+    fn large_answer(&self, megabytes: usize) -> Result<OwnedSemaphorePermit, Failure> {
+        // The largest of all has all the room.
+        let places = u32::try_from(megabytes).unwrap_or(LARGE_ANSWERS).clamp(1, LARGE_ANSWERS);
+        Arc::clone(&self.0.large_answers).try_acquire_many_owned(places).map_err(|_| Failure::busy())
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn registry(board: &Arc<Board>, metrics: &Metrics) -> Registry {
 }
 
 pub(super) async fn metrics(axum::extract::State(state): SharedState) -> Result<Response, Failure> {
-    let place = state.large_answer()?;
+    let place = state.large_answer(1)?;
     let mut body = String::new();
     text::encode(&mut body, &state.0.registry).map_err(|error| Failure::render("the metrics", &error))?;
     let body = Body::from(Held::bytes(body.into_bytes(), place));
@@ -57,6 +57,12 @@ impl Collector for BoardMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
         let addons: Vec<_> =
             self.0.all().into_iter().map(|summary| (object_name(&summary.identifier), summary)).collect();
+
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let tasks = i64::try_from(runtime.metrics().num_alive_tasks()).unwrap_or(i64::MAX);
+            let help = "Tasks that are under way: one a watch and one a connection, and a few more.";
+            gauge(&mut encoder, "addons_controller_tasks", help)?.encode_gauge(&tasks)?;
+        }
 
         let help = "An add-on: the name of its object, its identifier and what it says of its version.";
         let mut info = encoder.encode_descriptor("addon", help, None, MetricType::Info)?;

@@ -25,6 +25,8 @@ struct Watches<'a> {
     version: &'static str,
     /// Seconds since the engine was last known to go on.
     heartbeat_age: u64,
+    /// `Addon` objects stay as they are for now.
+    writes_held: bool,
     /// The label that objects must carry to be seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     marker_label: Option<&'a str>,
@@ -73,7 +75,7 @@ struct Watch<'a> {
 }
 
 pub(super) async fn watches(axum::extract::State(state): SharedState) -> Result<Response, Failure> {
-    let place = state.large_answer()?;
+    let place = state.large_answer(1)?;
     let body = render(&state, Timestamp::now());
     let body = body.map_err(|error| Failure::render("the watches", &error))?;
     Ok(([(header::CONTENT_TYPE, JSON)], Body::from(Held::bytes(body, place))).into_response())
@@ -83,7 +85,7 @@ fn render(state: &State, now: Timestamp) -> serde_json::Result<Vec<u8>> {
     let (coverage, discovery) = (state.0.board.coverage(), state.0.metrics.discovery());
     let counts = state.0.metrics.watches();
     let mut kinds = by_state(&coverage);
-    kinds.insert(EXCLUDED, discovery.excluded.len());
+    kinds.insert(EXCLUDED, discovery.excluded.len() + discovery.unwatchable.len());
 
     let watched = coverage.iter().map(|kind| {
         let name = (kind.kind.group.clone(), kind.kind.plural.clone());
@@ -92,10 +94,14 @@ fn render(state: &State, now: Timestamp) -> serde_json::Result<Vec<u8>> {
     let watches = Watches {
         version: env!("CARGO_PKG_VERSION"),
         heartbeat_age: state.0.pulse.age().as_secs(),
+        writes_held: state.0.metrics.writes_are_held(),
         marker_label: discovery.marker.as_deref(),
         kinds,
         discovery: Discovered::of(&discovery, now),
-        watches: watched.chain(discovery.excluded.iter().map(|kind| Watch::excluded(kind))).collect(),
+        watches: watched
+            .chain(discovery.excluded.iter().map(|kind| Watch::excluded(kind, None)))
+            .chain(discovery.unwatchable.iter().map(|(kind, why)| Watch::excluded(kind, Some(why))))
+            .collect(),
     };
     let mut body = serde_json::to_vec(&watches)?;
     body.push(b'\n');
@@ -128,18 +134,18 @@ impl<'a> Watch<'a> {
             relists: counts.relists,
             drift: counts.drift,
             errors: counts.errors.into_iter().map(|(code, count)| (code.to_string(), count)).collect(),
-            ..Self::excluded(&coverage.kind)
+            ..Self::excluded(&coverage.kind, None)
         }
     }
 
-    fn excluded(kind: &'a Kind) -> Self {
+    fn excluded(kind: &'a Kind, message: Option<&'a str>) -> Self {
         Self {
             group: &kind.group,
             version: &kind.version,
             kind: &kind.kind,
             resource: &kind.plural,
             state: EXCLUDED,
-            message: None,
+            message,
             since: None,
             read: None,
             components: 0,

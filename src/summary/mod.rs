@@ -25,6 +25,7 @@ mod shared;
 mod status;
 #[cfg(test)]
 mod tests;
+mod unseen;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -41,6 +42,7 @@ pub use members::object_key;
 pub use observation::{Membership, Observation};
 pub use past::{FLAP_CHANGES, FLAP_WINDOW, MOST_CHANGES, Past};
 pub use remembered::Remembered;
+pub use unseen::{Listing, Unnamed};
 
 use self::{compose::Surroundings, members::Objects, nesting::Nesting};
 use crate::{

@@ -38,6 +38,11 @@ impl Absences {
         !self.0.is_empty()
     }
 
+    /// Whether this one may be gone.
+    pub(super) fn has(&self, name: &ResourceName) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// Counts from now on: what was read before tells nothing.
     pub(super) fn forget(&mut self) {
         self.0.clear();

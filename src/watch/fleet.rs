@@ -1,7 +1,12 @@
 //! All watches: one follower a kind, begun when a kind is served and ended when it isn't any more.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
+use futures::future::join_all;
 use kube::{Client, client::Body};
 use tokio::{
     sync::{mpsc, watch},
@@ -34,6 +39,9 @@ const FIRST_LISTS: usize = 8;
 /// How long the API server may take to say whether it is ready.
 const READINESS: Duration = Duration::from_secs(5);
 
+/// How long after an API server said that it isn't ready it is asked again what it serves.
+const STARTING: Duration = Duration::from_secs(2);
+
 /// How long after it ended unexpectedly a follower is begun again.
 const RESTART: Duration = Duration::from_secs(5);
 
@@ -61,6 +69,10 @@ pub struct Fleet {
     complaint: Option<String>,
     /// The followers of [`TRIGGERS`].
     triggers: Vec<(Arc<Kind>, Id)>,
+    /// The kinds that the documents lack and that were kept.
+    doubted: BTreeSet<ResourceName>,
+    /// Nothing is known of the API server since it was last away, or since the start.
+    in_doubt: bool,
 }
 
 struct Running {
@@ -94,6 +106,8 @@ impl Fleet {
             absences: Absences::default(),
             complaint: None,
             triggers: Vec::new(),
+            doubted: BTreeSet::new(),
+            in_doubt: true,
         }
     }
 
@@ -112,7 +126,7 @@ impl Fleet {
     pub async fn run(mut self, discovered: watch::Sender<Option<Arc<Catalogue>>>, cancel: CancellationToken) {
         let (trigger, mut triggered) = mpsc::channel(1);
         for kind in TRIGGERS.map(trigger_kind) {
-            self.watch_for_changes(kind, TriggerReader::default(), trigger.clone(), Duration::ZERO, &cancel);
+            self.watch_for_changes(kind, trigger.clone(), Duration::ZERO, &cancel);
         }
         let mut schedule = Schedule::new(Instant::now());
         loop {
@@ -136,14 +150,13 @@ impl Fleet {
     fn watch_for_changes(
         &mut self,
         kind: Arc<Kind>,
-        reader: TriggerReader,
         trigger: mpsc::Sender<()>,
         after: Duration,
         cancel: &CancellationToken,
     ) {
         // The same kinds are counted where they are watched for components.
         let feed = Feed::uncounted(self.client.clone(), Arc::clone(&kind)).of_metadata();
-        let following = follow(feed, reader, trigger, Turns::new(1), cancel.child_token());
+        let following = follow(feed, TriggerReader, trigger, Turns::new(1), cancel.child_token());
         let task = self.tasks.spawn(delayed(after, following));
         self.triggers.retain(|(known, _)| *known != kind);
         self.triggers.push((kind, task.id()));
@@ -156,12 +169,13 @@ impl Fleet {
         discovered: &watch::Sender<Option<Arc<Catalogue>>>,
         cancel: &CancellationToken,
     ) {
-        let read = match discover(&self.client, &self.selection, &self.catalogue).await {
+        let mut read = match discover(&self.client, &self.selection, &self.catalogue).await {
             Ok(read) => read,
             Err(error) => {
                 self.complain(&error);
                 // Whoever answers next may have started only then.
                 self.absences.forget();
+                self.in_doubt = true;
                 schedule.failed(Instant::now());
                 return;
             }
@@ -170,11 +184,19 @@ impl Fleet {
             tracing::info!("the API server says again which kinds it serves");
             self.turns.hurry();
         }
-        if !self.catalogue.lacking_in(&read).is_empty() && is_starting(&self.client).await {
-            self.absences.forget();
-        }
+        let is_less = !self.catalogue.lacking_in(&read).is_empty();
+        read.is_preliminary = (self.in_doubt || is_less) && is_starting(&self.client).await;
         let now = Instant::now();
-        let catalogue = self.absences.confirm(&self.catalogue, read, now);
+        if read.is_preliminary {
+            self.absences.forget();
+            self.in_doubt = true;
+            schedule.again(now + STARTING);
+        } else if std::mem::take(&mut self.in_doubt) {
+            // What it serves may lag behind a little.
+            schedule.sign(now);
+        }
+        let mut catalogue = self.absences.confirm(&self.catalogue, read, now);
+        self.keep_what_answers(&mut catalogue, schedule).await;
         if self.absences.is_open() {
             schedule.again(now + CONFIRMATION);
         }
@@ -183,11 +205,35 @@ impl Fleet {
             read: Some(Timestamp::now()),
             stale: catalogue.stale.iter().cloned().collect(),
             excluded: catalogue.excluded.values().cloned().collect(),
+            unwatchable: catalogue.unwatchable.values().cloned().collect(),
             marker: self.marker.as_ref().map(MarkerLabel::to_string),
             error: None,
         });
         discovered.send_replace(Some(Arc::new(catalogue.clone())));
         self.reconcile(catalogue, cancel).await;
+    }
+
+    /// Keeps the kinds that the documents lack and that can be listed all the same: a document that lacks a group
+    /// would have its add-ons deleted.
+    async fn keep_what_answers(&mut self, catalogue: &mut Catalogue, schedule: &mut Schedule) {
+        let mut lacking = self.catalogue.lacking_in(catalogue);
+        lacking.retain(|(_, kind)| !catalogue.serves(&kind.group_kind()));
+        let answers = lacking.into_iter().map(|(name, kind)| {
+            let client = self.client.clone();
+            async move { answers(client, &kind).await.then_some((name, kind)) }
+        });
+        let kept: BTreeMap<_, _> = join_all(answers).await.into_iter().flatten().collect();
+        for (name, kind) in &kept {
+            if !self.doubted.contains(name) {
+                tracing::warn!(kind = %kind.resource_name(), "not in the documents of what is served, but it can be listed: kept");
+                // Its end may be near.
+                schedule.sign(Instant::now());
+            }
+        }
+        // One that the documents have had in between is doubted anew.
+        self.doubted.retain(|name| kept.contains_key(name) || self.absences.has(name));
+        self.doubted.extend(kept.keys().cloned());
+        catalogue.kinds.extend(kept);
     }
 
     fn complain(&mut self, error: &DiscoverError) {
@@ -255,8 +301,7 @@ impl Fleet {
         let broken = self.triggers.iter().find(|(_, task)| *task == error.id());
         if let Some(kind) = broken.map(|(kind, _)| Arc::clone(kind)) {
             tracing::error!(kind = %kind.resource_name(), %error, "the watch for new kinds broke and is begun again");
-            let reader = TriggerReader::begun_again();
-            return self.watch_for_changes(kind, reader, trigger.clone(), RESTART, cancel);
+            return self.watch_for_changes(kind, trigger.clone(), RESTART, cancel);
         }
         let Some((name, running)) = self.running.iter().find(|(_, running)| running.task == error.id())
         else {
@@ -288,6 +333,16 @@ fn trigger_kind((group, kind, plural): (&str, &str, &str)) -> Arc<Kind> {
 async fn delayed(after: Duration, task: impl Future<Output = ()>) {
     tokio::time::sleep(after).await;
     task.await;
+}
+
+/// Whether a kind can be listed, or it can't be told. What isn't served is answered 404, or 403 where one may not
+/// ask for it.
+async fn answers(client: Client, kind: &Arc<Kind>) -> bool {
+    let feed = Feed::uncounted(client, Arc::clone(kind)).of_metadata().patient(READINESS);
+    match feed.list(1, "").await {
+        Ok(_) => true,
+        Err(error) => !matches!(error.code(), Some(403 | 404)),
+    }
 }
 
 /// Whether the API server says itself that it isn't ready, or says nothing. One that doesn't tell

@@ -1,18 +1,9 @@
 use super::{Reader, Seen};
 use crate::summary::WatchState;
 
-/// Tells that something about the followed kind changed, and nothing else.
-#[derive(Default)]
-pub(super) struct TriggerReader {
-    listed: bool,
-}
-
-impl TriggerReader {
-    /// One whose first list tells too: what happened before it isn't known.
-    pub(super) fn begun_again() -> Self {
-        Self { listed: true }
-    }
-}
+/// Tells that something about the followed kind may have changed, and nothing else. A list tells too: what
+/// happened before it isn't known.
+pub(super) struct TriggerReader;
 
 impl Reader for TriggerReader {
     type News = ();
@@ -23,9 +14,8 @@ impl Reader for TriggerReader {
         false
     }
 
-    /// The first list says nothing new: what is served is read at the start anyway.
     fn complete(&mut self) -> Option<()> {
-        std::mem::replace(&mut self.listed, true).then_some(())
+        Some(())
     }
 
     fn changed(&mut self, _: &Seen<'_>) -> Option<()> {

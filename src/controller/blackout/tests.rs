@@ -52,6 +52,22 @@ fn one_group_that_is_broken_holds_up_nothing() {
 }
 
 #[test]
+fn kinds_that_fail_again_and_again_hold_up_nothing_for_long() {
+    // As behind a webhook that answers now and then.
+    let mut script = vec![(0, vec![0, 1], Failing, true), (5, vec![0, 1], Synced, false)];
+    for second in (10..500).step_by(10) {
+        script.push((second, vec![0, 1], Failing, false));
+        script.push((second + 5, vec![0, 1], Synced, false));
+    }
+    // All of them are out all the same.
+    script.push((500, (0..=10).collect(), Failing, true));
+    script.push((501, (0..=10).collect(), Synced, false));
+    // After a while it is news again.
+    script.push((1200, vec![0, 1], Failing, true));
+    play(script);
+}
+
+#[test]
 fn what_is_forbidden_holds_up_nothing() {
     play(vec![(0, (0..=10).collect(), Forbidden, false)]);
 }

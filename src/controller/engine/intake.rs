@@ -33,11 +33,13 @@ impl Engine {
                 }
                 self.blackout.note(&name, &state, Instant::now());
                 self.kinds.set(&kind, state, &mut self.index);
+                self.recount_unseen();
                 self.covered = false;
             }
             News::Left => {
                 self.blackout.leave(&name);
                 self.kinds.leave(&name, &mut self.index);
+                self.recount_unseen();
                 self.covered = false;
             }
             _ if !self.kinds.follows(&name) => {}

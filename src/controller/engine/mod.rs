@@ -23,6 +23,7 @@ use crate::{
     api::{AddonStatus, Identifier},
     discover::Catalogue,
     explain::{Explained, Explainer},
+    metrics::Metrics,
     model::Timestamp,
     publish::{self, Command},
     serve::{Pulse, Readiness},
@@ -63,6 +64,7 @@ pub(super) struct Outputs {
     pub(super) turns: Turns,
     /// Those of the watch of the `Addon` objects.
     pub(super) addon_turns: Turns,
+    pub(super) metrics: Metrics,
     pub(super) pulse: Pulse,
     pub(super) readiness: Readiness,
 }
@@ -213,9 +215,11 @@ impl Engine {
 
     async fn hold(&mut self, held: bool) {
         self.held = held;
+        self.out.metrics.hold_writes(held);
         if held {
             tracing::warn!(
-                "many kinds can't be watched any more: Addon objects stay as they are until that is over"
+                "kinds of several API groups can't be watched any more: Addon objects stay as they are until it is \
+                 clear whether the API server is out for all"
             );
         } else {
             tracing::info!("Addon objects are written again");
@@ -248,6 +252,7 @@ impl Engine {
             match change {
                 Change::Show(mut summary) => {
                     self.vanishing.remove(&summary.identifier);
+                    self.add_unseen(&mut summary);
                     let shown = self.out.board.get(summary.identifier.as_str());
                     let previous: Option<&AddonStatus> = match &shown {
                         Some(shown) => Some(&shown.status),
@@ -257,7 +262,6 @@ impl Engine {
                     if shown.as_deref() == Some(&*summary) {
                         continue;
                     }
-                    self.memory.seen(&summary.identifier, summary.status.counts.total);
                     self.show(*summary).await;
                 }
                 Change::Empty(identifier) => self.vanish([identifier]),
@@ -266,6 +270,26 @@ impl Engine {
         self.remove_vanished().await;
         if !std::mem::replace(&mut self.covered, true) {
             self.out.board.cover(self.coverage());
+        }
+    }
+
+    /// Adds what the `Addon` counted before the start and what may be of a kind that isn't listed yet.
+    fn add_unseen(&mut self, summary: &mut Summary) {
+        self.memory.seen(&summary.identifier, summary.status.counts.total);
+        if let (Some(unnamed), Some(listing)) =
+            (self.memory.unnamed(&summary.identifier), self.kinds.unlisted())
+        {
+            unnamed.join(&mut summary.status, listing, Timestamp::now());
+        }
+    }
+
+    /// Kinds are watched otherwise than before: what isn't known to be there may be counted otherwise, too.
+    fn recount_unseen(&mut self) {
+        for identifier in self.memory.partial() {
+            self.index.touch(identifier);
+        }
+        if self.stage == Stage::Settled && self.kinds.unlisted().is_none() {
+            self.memory.seen_all();
         }
     }
 
@@ -294,7 +318,7 @@ impl Engine {
             .collect();
         for identifier in over {
             // Components that didn't fit into the Addon may be of a kind that isn't listed yet.
-            if self.memory.is_partial(&identifier) && !self.kinds.all_synced() {
+            if self.memory.is_partial(&identifier) && self.kinds.unlisted().is_some() {
                 self.vanishing.insert(identifier, now + self.grace.max(Duration::from_secs(1)));
                 continue;
             }

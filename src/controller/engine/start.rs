@@ -54,6 +54,7 @@ impl Engine {
         }
         if self.stage == Stage::Settled && self.settle_at.is_some_and(|at| at <= now) {
             self.settle_at = self.kinds.settle_unfollowed(catalogue, &mut self.index, now);
+            self.recount_unseen();
             self.covered = false;
         }
     }

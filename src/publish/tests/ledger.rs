@@ -195,6 +195,18 @@ fn an_old_event_tells_nothing() {
 }
 
 #[test]
+fn a_store_that_was_restored_has_lower_versions() {
+    let there = |version, health| addon("dns", "dns", true, version, Some(status(health)));
+    let mut bench = Bench::with(Limits::default(), &[there(900, "Healthy")]);
+    bench.show("dns", "Healthy");
+    assert!(bench.next().is_none());
+    bench.seen(Seen::Listed(vec![Held::of(&there(70, "Degraded")).expect("a name")]));
+    let (work, _) = bench.next().expect("it is put right");
+    bench.finish(&work, Ok(Some(there(71, "Healthy"))));
+    assert!(bench.next().is_none(), "once");
+}
+
+#[test]
 fn one_that_goes_while_it_is_written_is_made_again() {
     let mut bench = Bench::with(Limits::default(), &[addon("dns", "dns", true, 5, None)]);
     bench.show("dns", "Healthy");

@@ -177,6 +177,13 @@ impl Index {
         self.kinds.get(kind).map_or(0, HashSet::len)
     }
 
+    /// Has an add-on be computed anew, as what is added to it elsewhere has changed.
+    pub fn touch(&mut self, identifier: &Identifier) {
+        if self.groups.contains_key(identifier) {
+            self.dirty.insert(identifier.clone());
+        }
+    }
+
     /// Whether the add-on has components.
     pub fn contains(&self, identifier: &Identifier) -> bool {
         self.groups.get(identifier).is_some_and(|group| group.size > 0)
