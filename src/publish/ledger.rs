@@ -35,6 +35,8 @@ pub(super) struct Ledger {
     /// The names that are to be looked at, by when.
     due: BTreeSet<(Instant, Arc<str>)>,
     in_flight: usize,
+    /// Those among them of which the last attempt failed.
+    in_doubt: usize,
 }
 
 #[derive(Default)]
@@ -56,6 +58,8 @@ struct Flight {
     outcome: WriteResult,
     /// The status that was wanted and how much of it was sent.
     sent: Option<(Digest, Form)>,
+    /// The last attempt failed.
+    in_doubt: bool,
     /// The object that it is about, where there was one.
     uid: Option<String>,
     /// Something changed in the meantime.
@@ -87,6 +91,7 @@ impl Ledger {
             slots: HashMap::new(),
             due: BTreeSet::new(),
             in_flight: 0,
+            in_doubt: 0,
         }
     }
 
@@ -123,12 +128,14 @@ impl Ledger {
         if !self.listed || self.held || self.in_flight >= self.limits.in_flight {
             return Next::Idle;
         }
-        let Some((at, name)) = self.due.first().cloned() else { return Next::Idle };
+        let Some((at, name)) = self.due.iter().find(|(_, name)| self.has_room(name)).cloned() else {
+            return Next::Idle;
+        };
         let held = [Some(at), self.pause.until(now), self.bucket.wait(now)];
         if let Some(at) = held.into_iter().flatten().max().filter(|at| *at > now) {
             return Next::At(at);
         }
-        self.due.pop_first();
+        self.due.remove(&(at, Arc::clone(&name)));
         let Some(slot) = self.slots.get_mut(&name) else { return Next::At(now) };
         slot.due = None;
         let (outcome, task) = match decide(&name, &slot.entry, &self.prefix, now) {
@@ -152,7 +159,10 @@ impl Ledger {
             Task::Delete(_) => None,
         };
         let uid = slot.entry.live.as_ref().map(|live| live.uid.clone());
-        slot.flight = Some(Flight { started: now, outcome, sent, uid, stale: false, vanished: false });
+        let in_doubt = slot.failures > 0;
+        self.in_doubt += usize::from(in_doubt);
+        slot.flight =
+            Some(Flight { started: now, outcome, sent, in_doubt, uid, stale: false, vanished: false });
         self.bucket.take(now);
         self.in_flight += 1;
         Next::Start(Work { name, task })
@@ -168,6 +178,7 @@ impl Ledger {
         let slot = self.slots.get_mut(name)?;
         let flight = slot.flight.take()?;
         self.in_flight -= 1;
+        self.in_doubt -= usize::from(flight.in_doubt);
         slot.entry.not_before = Some(flight.started + self.limits.gap);
         if !matches!(result, Err(Failure::Busy { .. })) && self.pause.end() {
             info!("the API server takes writes of Addons again");
@@ -200,6 +211,12 @@ impl Ledger {
         };
         self.mark(name, now);
         Some(outcome)
+    }
+
+    /// Writes that failed last take half of the room at most: where they hang, others go on.
+    fn has_room(&self, name: &Arc<str>) -> bool {
+        let most = self.limits.in_flight.div_ceil(2);
+        self.in_doubt < most || self.slots.get(name).is_none_or(|slot| slot.failures == 0)
     }
 
     fn slot(&mut self, name: &Arc<str>) -> &mut Slot {

@@ -11,8 +11,8 @@
 //!   a restart in a quiet cluster writes nothing.
 //! - A change is written at once where the last write of the same `Addon` was a second ago or more, and
 //!   after that second otherwise; what changes in between is written once.
-//! - At most [`Limits::in_flight`] requests at a time, and [`Limits::per_second`] writes a second beyond
-//!   the first [`Limits::burst`].
+//! - At most [`Limits::in_flight`] requests at a time, at most half of them for `Addon` objects of which the
+//!   last write failed, and [`Limits::per_second`] writes a second beyond the first [`Limits::burst`].
 //! - Where the CRD is older than this program, the fields that it lacks are left out.
 //! - An `Addon` that was edited or deleted by hand is put right. One that was made by hand is never
 //!   deleted.
@@ -21,8 +21,9 @@
 //!
 //! None ends it. An overloaded or unreachable API server holds everything back, as long as it asks for or
 //! ever longer up to half a minute; another failure holds back only the `Addon` that it concerns. So does an
-//! answer that doesn't come in time, as a webhook may concern only some. A status that the API server refuses isn't sent again until it changes: its headline is sent instead.
-//! Where that is refused too, both are tried again after ten seconds, and less and less often.
+//! answer that doesn't come in time, as a webhook may concern only some. A status that the API server refuses
+//! isn't sent again until it changes: its headline is sent instead. Where that is refused too, both are tried
+//! again after ten seconds, and less and less often.
 
 mod decide;
 mod ledger;

@@ -395,6 +395,29 @@ fn another_failure_holds_back_only_its_own() {
 }
 
 #[test]
+fn those_that_hang_leave_room_for_others() {
+    let mut bench = Bench::new();
+    let names = ["a", "b", "c", "d"];
+    for raw in names {
+        bench.show(raw, "Healthy");
+        let work = bench.started().expect("there is room");
+        bench.finish(&work, Err(Failure::Other("no answer".to_owned())));
+    }
+    bench.now += 60 * SECOND;
+    let hanging: Vec<Work> = std::iter::from_fn(|| bench.started()).collect();
+    assert_eq!(hanging.len(), Limits::default().in_flight / 2);
+    bench.show("e", "Healthy");
+    let work = bench.started().expect("another has room");
+    assert_eq!(&*work.name, "e");
+    bench.take(&work);
+    for work in &hanging {
+        bench.take(work);
+    }
+    let rest: Vec<Work> = std::iter::from_fn(|| bench.started()).collect();
+    assert_eq!(rest.len(), 2, "and then the others of them");
+}
+
+#[test]
 fn one_that_is_not_there_after_all_is_made() {
     let mut bench = Bench::with(Limits::default(), &[addon("dns", "dns", true, 5, None)]);
     bench.show("dns", "Healthy");
