@@ -1,46 +1,33 @@
 //! All watches: one follower a kind, begun when a kind is served and ended when it isn't any more.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use futures::future::join_all;
-use kube::{Client, client::Body};
+use kube::Client;
 use tokio::{
     sync::{mpsc, watch},
     task::{Id, JoinError, JoinSet},
-    time::Instant,
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{
     Feed,
-    absences::{Absences, CONFIRMATION},
     components::{ComponentReader, News, Report},
     follow::follow,
     live_rules::LiveRules,
-    schedule::Schedule,
+    served::{Reading, Served},
     trigger::TriggerReader,
     turns::Turns,
 };
 use crate::{
     api::{LabelPrefix, MarkerLabel},
-    discover::{Catalogue, DiscoverError, ResourceName, Selection, discover},
-    metrics::{Discovery, Metrics},
-    model::{Kind, StatusReporting, Timestamp},
+    discover::{Catalogue, ResourceName, Selection},
+    metrics::Metrics,
+    model::{Kind, StatusReporting},
     summary::WatchState,
 };
 
 /// How many kinds are listed at the same time: the API server gives one client a bounded share.
 const FIRST_LISTS: usize = 8;
-
-/// How long the API server may take to say whether it is ready.
-const READINESS: Duration = Duration::from_secs(5);
-
-/// How long after an API server said that it isn't ready it is asked again what it serves.
-const STARTING: Duration = Duration::from_secs(2);
 
 /// How long after it ended unexpectedly a follower is begun again.
 const RESTART: Duration = Duration::from_secs(5);
@@ -54,25 +41,17 @@ const TRIGGERS: [(&str, &str, &str); 2] = [
 /// What is watched, and for whom.
 pub struct Fleet {
     client: Client,
-    selection: Selection,
+    served: Served,
     prefix: LabelPrefix,
     marker: Option<MarkerLabel>,
     rules: LiveRules,
     metrics: Metrics,
     news: mpsc::Sender<Report>,
-    catalogue: Catalogue,
     running: BTreeMap<ResourceName, Running>,
     tasks: JoinSet<()>,
     turns: Turns,
-    absences: Absences,
-    /// What is wrong with discovery, as it was said last.
-    complaint: Option<String>,
     /// The followers of [`TRIGGERS`].
     triggers: Vec<(Arc<Kind>, Id)>,
-    /// The kinds that the documents lack and that were kept.
-    doubted: BTreeSet<ResourceName>,
-    /// Nothing is known of the API server since it was last away, or since the start.
-    in_doubt: bool,
 }
 
 struct Running {
@@ -92,22 +71,17 @@ impl Fleet {
         news: mpsc::Sender<Report>,
     ) -> Self {
         Self {
+            served: Served::new(client.clone(), selection, metrics.clone()),
             client,
-            selection,
             prefix,
             marker: None,
             rules,
             metrics,
             news,
-            catalogue: Catalogue::default(),
             running: BTreeMap::new(),
             tasks: JoinSet::new(),
             turns: Turns::new(FIRST_LISTS),
-            absences: Absences::default(),
-            complaint: None,
             triggers: Vec::new(),
-            doubted: BTreeSet::new(),
-            in_doubt: true,
         }
     }
 
@@ -128,18 +102,20 @@ impl Fleet {
         for kind in TRIGGERS.map(trigger_kind) {
             self.watch_for_changes(kind, trigger.clone(), Duration::ZERO, &cancel);
         }
-        let mut schedule = Schedule::new(Instant::now());
         loop {
             tokio::select! {
                 () = cancel.cancelled() => break,
-                Some(()) = triggered.recv() => schedule.sign(Instant::now()),
+                Some(()) = triggered.recv() => self.served.sign(),
                 Some(ended) = self.tasks.join_next_with_id() => self.restart(ended, &trigger, &cancel).await,
-                () = tokio::time::sleep_until(schedule.next()) => {
-                    schedule.begin(Instant::now());
-                    let refreshed = self.refresh(&mut schedule, &discovered, &cancel);
-                    if cancel.run_until_cancelled(refreshed).await.is_none() {
-                        break;
+                () = tokio::time::sleep_until(self.served.due()) => {
+                    let reading = cancel.run_until_cancelled(self.served.read(self.marker.as_ref())).await;
+                    let Some(reading) = reading else { break };
+                    let Some(Reading { catalogue, is_back }) = reading else { continue };
+                    if is_back {
+                        self.turns.hurry();
                     }
+                    discovered.send_replace(Some(Arc::clone(&catalogue)));
+                    self.reconcile(&catalogue, &cancel).await;
                 }
             }
         }
@@ -162,91 +138,8 @@ impl Fleet {
         self.triggers.push((kind, task.id()));
     }
 
-    /// Reads what is served, and follows that.
-    async fn refresh(
-        &mut self,
-        schedule: &mut Schedule,
-        discovered: &watch::Sender<Option<Arc<Catalogue>>>,
-        cancel: &CancellationToken,
-    ) {
-        let mut read = match discover(&self.client, &self.selection, &self.catalogue).await {
-            Ok(read) => read,
-            Err(error) => {
-                self.complain(&error);
-                // Whoever answers next may have started only then.
-                self.absences.forget();
-                self.in_doubt = true;
-                schedule.failed(Instant::now());
-                return;
-            }
-        };
-        if self.complaint.take().is_some() {
-            tracing::info!("the API server says again which kinds it serves");
-            self.turns.hurry();
-        }
-        let is_less = !self.catalogue.lacking_in(&read).is_empty();
-        read.is_preliminary = (self.in_doubt || is_less) && is_starting(&self.client).await;
-        let now = Instant::now();
-        if read.is_preliminary {
-            self.absences.forget();
-            self.in_doubt = true;
-            schedule.again(now + STARTING);
-        } else if std::mem::take(&mut self.in_doubt) {
-            // What it serves may lag behind a little.
-            schedule.sign(now);
-        }
-        let mut catalogue = self.absences.confirm(&self.catalogue, read, now);
-        self.keep_what_answers(&mut catalogue, schedule).await;
-        if self.absences.is_open() {
-            schedule.again(now + CONFIRMATION);
-        }
-        schedule.read(catalogue != self.catalogue);
-        self.metrics.discovered(Discovery {
-            read: Some(Timestamp::now()),
-            stale: catalogue.stale.iter().cloned().collect(),
-            excluded: catalogue.excluded.values().cloned().collect(),
-            unwatchable: catalogue.unwatchable.values().cloned().collect(),
-            marker: self.marker.as_ref().map(MarkerLabel::to_string),
-            error: None,
-        });
-        discovered.send_replace(Some(Arc::new(catalogue.clone())));
-        self.reconcile(catalogue, cancel).await;
-    }
-
-    /// Keeps the kinds that the documents lack and that can be listed all the same: a document that lacks a group
-    /// would have its add-ons deleted.
-    async fn keep_what_answers(&mut self, catalogue: &mut Catalogue, schedule: &mut Schedule) {
-        let mut lacking = self.catalogue.lacking_in(catalogue);
-        lacking.retain(|(_, kind)| !catalogue.serves(&kind.group_kind()));
-        let answers = lacking.into_iter().map(|(name, kind)| {
-            let client = self.client.clone();
-            async move { answers(client, &kind).await.then_some((name, kind)) }
-        });
-        let kept: BTreeMap<_, _> = join_all(answers).await.into_iter().flatten().collect();
-        for (name, kind) in &kept {
-            if !self.doubted.contains(name) {
-                tracing::warn!(kind = %kind.resource_name(), "not in the documents of what is served, but it can be listed: kept");
-                // Its end may be near.
-                schedule.sign(Instant::now());
-            }
-        }
-        // One that the documents have had in between is doubted anew.
-        self.doubted.retain(|name| kept.contains_key(name) || self.absences.has(name));
-        self.doubted.extend(kept.keys().cloned());
-        catalogue.kinds.extend(kept);
-    }
-
-    fn complain(&mut self, error: &DiscoverError) {
-        let said = error.to_string();
-        self.metrics.undiscovered(&said);
-        if self.complaint.as_ref() != Some(&said) {
-            tracing::warn!(%error, "what was known of the API server's kinds is kept");
-            self.complaint = Some(said);
-        }
-    }
-
     /// Begins and ends watches so that they fit what is served.
-    async fn reconcile(&mut self, catalogue: Catalogue, cancel: &CancellationToken) {
+    async fn reconcile(&mut self, catalogue: &Catalogue, cancel: &CancellationToken) {
         let left: Vec<ResourceName> =
             self.running.keys().filter(|name| !catalogue.kinds.contains_key(*name)).cloned().collect();
         for name in left {
@@ -273,7 +166,6 @@ impl Fleet {
             self.tell(Arc::clone(kind), News::State(WatchState::Syncing)).await;
             self.begin(name.clone(), Arc::clone(kind), cancel.child_token(), Duration::ZERO);
         }
-        self.catalogue = catalogue;
     }
 
     fn begin(&mut self, name: ResourceName, kind: Arc<Kind>, cancel: CancellationToken, after: Duration) {
@@ -333,24 +225,4 @@ fn trigger_kind((group, kind, plural): (&str, &str, &str)) -> Arc<Kind> {
 async fn delayed(after: Duration, task: impl Future<Output = ()>) {
     tokio::time::sleep(after).await;
     task.await;
-}
-
-/// Whether a kind can be listed, or it can't be told. What isn't served is answered 404, or 403 where one may not
-/// ask for it.
-async fn answers(client: Client, kind: &Arc<Kind>) -> bool {
-    let feed = Feed::uncounted(client, Arc::clone(kind)).of_metadata().patient(READINESS);
-    match feed.list(1, "").await {
-        Ok(_) => true,
-        Err(error) => !matches!(error.code(), Some(403 | 404)),
-    }
-}
-
-/// Whether the API server says itself that it isn't ready, or says nothing. One that doesn't tell
-/// everybody counts as ready.
-async fn is_starting(client: &Client) -> bool {
-    let Ok(request) = http::Request::get("/readyz").body(Body::empty()) else { return false };
-    match tokio::time::timeout(READINESS, client.send(request)).await {
-        Ok(Ok(answer)) => answer.status().is_server_error(),
-        Ok(Err(_)) | Err(_) => true,
-    }
 }

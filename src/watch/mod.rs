@@ -42,6 +42,7 @@ mod progress;
 mod protobuf;
 mod reader;
 mod schedule;
+mod served;
 mod snapshot;
 #[cfg(test)]
 mod tests;
