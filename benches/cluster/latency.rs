@@ -23,6 +23,9 @@ use crate::{
 /// Between two changes: longer than the second that the controller waits between two writes.
 const PAUSE: Duration = Duration::from_millis(1200);
 
+/// What takes longer than so many milliseconds is worth a look.
+const SLOW: f64 = 1000.0;
+
 /// Longer than any change takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -78,7 +81,12 @@ pub(crate) async fn measure(
             })?;
         delays.bare.push(beyond(started, bare));
         delays.http.push(beyond(bare, http));
-        delays.addon.extend(addon.map(|addon| beyond(bare, addon)));
+        let addon = addon.map(|addon| beyond(bare, addon));
+        if let Some(slow) = addon.filter(|delay| *delay > SLOW) {
+            eprintln!("  change {n} of {} took {slow:.0} ms to the Addon; the log ends:", probe.identifier);
+            eprintln!("{}", program.log_end());
+        }
+        delays.addon.extend(addon);
     }
     Ok(delays)
 }

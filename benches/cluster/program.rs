@@ -120,6 +120,10 @@ impl Contender {
 }
 
 impl Program {
+    pub(crate) fn log_end(&self) -> String {
+        self.process.log_end()
+    }
+
     pub(crate) fn usage(&self) -> Usage {
         Usage(self.process.id())
     }

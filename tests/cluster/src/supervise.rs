@@ -122,8 +122,12 @@ impl Process {
     pub(crate) fn ended(&mut self) -> Option<Ended> {
         let status = self.child.try_wait().ok()??;
         self.lifeline.release();
-        let log = fs::read(&self.log).map(|log| tail(&String::from_utf8_lossy(&log))).unwrap_or_default();
-        Some(Ended { name: self.name, status, log })
+        Some(Ended { name: self.name, status, log: self.log_end() })
+    }
+
+    /// The last lines of the program's log.
+    pub fn log_end(&self) -> String {
+        fs::read(&self.log).map(|log| tail(&String::from_utf8_lossy(&log))).unwrap_or_default()
     }
 }
 
