@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use addons_testbed::{Cluster, Fault, When, eventually};
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::{
@@ -40,6 +41,19 @@ async fn remove(cluster: &Cluster, group: &str) {
     cluster.kubectl(&["delete", "apiservice", &format!("v1.{group}")]).await.expect("deleted");
 }
 
+/// Waits until the controller says that it can't tell what a group serves. Without a sign of change it is asked
+/// for what is served every two minutes.
+async fn is_stale(stage: &Stage, group: &str) {
+    eventually(Duration::from_secs(150), &format!("{group} is stale"), || async {
+        let (_, watches) = stage.controller().get("/debug/watches").await?;
+        let watches: Value = serde_json::from_str(&watches).map_err(|error| error.to_string())?;
+        let stale = &watches["discovery"]["staleGroups"];
+        let is_named = stale.as_array().is_some_and(|groups| groups.iter().any(|name| name == group));
+        if is_named { Ok(()) } else { Err(stale.to_string()) }
+    })
+    .await;
+}
+
 /// Starts the controller beside a group whose server is broken.
 async fn start_beside(name: &'static str, group: &str, service: &str, port: u16) {
     let mut stage = Stage::with_cast(name).await;
@@ -47,11 +61,13 @@ async fn start_beside(name: &'static str, group: &str, service: &str, port: u16)
     let recorder = stage.record();
     serve_by(&stage.cluster, group, service, port).await;
     stage.others_are_on_time().await;
-    drop(recorder);
+    is_stale(&stage, group).await;
+    recorder.finish().await.is_undisturbed(name);
     let started = Instant::now();
-    stage.start().await;
+    let recorder = stage.begin_recorded().await;
+    stage.controller().ready().await;
     let ready = started.elapsed();
-    let recorder = stage.record();
+    is_stale(&stage, group).await;
     stage.shows("well", LONG, |status| status["health"] == "Healthy").await;
     stage.others_are_on_time().await;
     remove(&stage.cluster, group).await;
@@ -80,10 +96,13 @@ async fn nonsense(name: &'static str, fault: Fault) {
     let recorder = stage.record();
     let nonsense = stage.proxy.inject(When::under(WIDGETS), fault);
     let before = stage.proxy.count(&When::under(WIDGETS));
+    let lists = stage.proxy.count(&When::under(WIDGETS).lists());
     stage.break_watches(When::under(WIDGETS), 1).await;
     stage.goes_on(5).await;
     let asked = stage.proxy.count(&When::under(WIDGETS)) - before;
     assert!(asked <= 10, "{asked} requests");
+    // After the second watch that can't be read, and before the answers are right again.
+    stage.lists_widgets(lists).await;
     stage.put(Kind::Widget, "well", "well", Some(false)).await;
     drop(nonsense);
     stage.shows("well", LONG, |status| status["health"] == "Degraded").await;
@@ -139,9 +158,9 @@ async fn f06_a_kind_that_hangs_at_the_start_holds_up_nobody() {
     stage.agrees(LONG).await;
     let hanging = stage.proxy.inject(When::under(WIDGETS), Fault::Stall);
     let started = Instant::now();
-    stage.start().await;
+    let recorder = stage.begin_recorded().await;
+    stage.controller().ready().await;
     let ready = started.elapsed();
-    let recorder = stage.record();
     stage.others_are_on_time().await;
     // What was written before holds for a moment, and not for ever.
     eventually(Duration::from_secs(90), "it is said that widgets aren't seen", || stage.gap("widgets")).await;

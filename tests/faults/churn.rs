@@ -85,7 +85,10 @@ async fn churn(name: &'static str, flaps: usize, members: usize) {
     let recorder = stage.record();
     let writes = When::under("/apis/addons.x-k8s.io/").asks(&[Ask::Write]);
     let (started, before) = (Instant::now(), stage.proxy.count(&writes));
-    tokio::join!(flap(&stage, "flaps", "flaps", flaps), move_all(&stage, members, "from", "to"));
+    let load = async {
+        tokio::join!(flap(&stage, "flaps", "flaps", flaps), move_all(&stage, members, "from", "to"))
+    };
+    stage.under_load(load).await;
     stage.others_are_on_time().await;
     stage.shows("to", LONG, |status| status["ready"] == *all).await;
     stage.shows("flaps", LONG, |status| status["ready"] == "1/1").await;
@@ -152,8 +155,12 @@ async fn f17_what_joins_and_leaves_at_once_leaves_nothing() {
     let stage = Stage::with_cast("f17-leave").await;
     let started = Instant::now();
     let recorder = stage.record();
-    for _ in 0..3 {
+    for round in 0..3 {
         config_maps(&stage, 100, "crowd", 1).await;
+        if round == 1 {
+            // In the other rounds it may go before it is shown.
+            stage.shows("crowd", LONG, |status| status["ready"] == "100/100").await;
+        }
         clear(&stage).await;
     }
     stage.lacks("crowd", LONG).await;

@@ -23,6 +23,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// An API server that doesn't answer isn't waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// For how long HTTP may give no answer, however busy the machine is.
+const SILENCE: Duration = Duration::from_secs(10);
+
 /// Looks at all add-ons until it is told to stop.
 pub struct Recorder {
     stop: CancellationToken,
@@ -36,6 +39,8 @@ pub struct History {
     stored: BTreeMap<String, Vec<Moment>>,
     /// The objects by name: one that is deleted and made again has another.
     uids: BTreeMap<String, BTreeSet<String>>,
+    /// The longest time for which each look at HTTP failed.
+    silence: Duration,
 }
 
 /// What was seen from some time on; nothing where the add-on was gone.
@@ -49,26 +54,25 @@ struct Moment {
 }
 
 impl Recorder {
-    pub fn start(controller: SocketAddr, client: Client) -> Self {
+    /// Goes on with what is known already.
+    pub fn start(controller: SocketAddr, client: Client, mut history: History) -> Self {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let task = tokio::spawn(async move {
-            let mut history = History::default();
             let started = Instant::now();
             let addons = Api::<Addon>::all(client);
+            let mut silent = None;
             while !stopped.is_cancelled() {
                 let looked = Instant::now();
                 if let Ok(Ok(served)) = timeout(PATIENCE, served(controller)).await {
-                    note(&mut history.served, served, started);
+                    note(&mut history.served, served, started.elapsed());
+                    silent = None;
+                } else {
+                    let since = *silent.get_or_insert(looked);
+                    history.silence = history.silence.max(since.elapsed());
                 }
                 if let Ok(Ok(list)) = timeout(PATIENCE, addons.list(&ListParams::default())).await {
-                    for addon in &list.items {
-                        history.uids.entry(addon.name_any()).or_default().extend(addon.uid());
-                    }
-                    let stored = list.items.iter().filter_map(|addon| serde_json::to_value(addon).ok());
-                    // An object is there for a moment before its status is.
-                    let stored = stored.filter(|addon| addon["status"].is_object());
-                    note(&mut history.stored, stored.collect(), started);
+                    history.note_stored(&list.items, started.elapsed());
                 }
                 // Large add-ons take their time to be read, which the rest needs as well.
                 sleep(LOOK.max(looked.elapsed())).await;
@@ -85,6 +89,25 @@ impl Recorder {
 }
 
 impl History {
+    /// The objects that there are before anything is recorded: one that is deleted and made anew from now on
+    /// is found.
+    pub async fn of_objects(client: &Client) -> Self {
+        let list = Api::<Addon>::all(client.clone()).list(&ListParams::default()).await.expect("a list");
+        let mut history = Self::default();
+        history.note_stored(&list.items, Duration::ZERO);
+        history
+    }
+
+    fn note_stored(&mut self, addons: &[Addon], after: Duration) {
+        for addon in addons {
+            self.uids.entry(addon.name_any()).or_default().extend(addon.uid());
+        }
+        let stored = addons.iter().filter_map(|addon| serde_json::to_value(addon).ok());
+        // An object is there for a moment before its status is.
+        let stored = stored.filter(|addon| addon["status"].is_object());
+        note(&mut self.stored, stored.collect(), after);
+    }
+
     /// The add-on was there all the time, and its object was the same.
     pub fn kept(&self, identifier: &str) -> &Self {
         for moments in self.of(identifier) {
@@ -119,8 +142,9 @@ impl History {
         self
     }
 
-    /// What is usual: `well` and `ill` stayed so, or weren't known, and all was kept.
+    /// What is usual: `well` and `ill` stayed so, or weren't known, all was kept, and HTTP answered.
     pub fn is_honest(&self, test: &str) -> &Self {
+        assert!(self.silence < SILENCE, "HTTP gave no answer for {:?}", self.silence);
         for what in ["well", "ill", "other"] {
             self.kept(&format!("{test}-{what}"));
         }
@@ -145,8 +169,7 @@ impl History {
     }
 }
 
-fn note(all: &mut BTreeMap<String, Vec<Moment>>, addons: Vec<Value>, started: Instant) {
-    let after = started.elapsed();
+fn note(all: &mut BTreeMap<String, Vec<Moment>>, addons: Vec<Value>, after: Duration) {
     let mut missing: BTreeSet<String> = all.keys().cloned().collect();
     for addon in addons {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use addons_testbed::eventually;
+use addons_testbed::{When, eventually};
 use serde_json::Value;
 
 use crate::{
     process::Controller,
-    stage::Stage,
+    stage::{Stage, lasts},
     support::{LONG, crd},
 };
 
@@ -68,6 +68,7 @@ async fn three_hundred_kinds_that_come_and_go_leave_nothing() {
     // What is made once and kept isn't lost.
     come_and_go(&stage, &controller, 0..50).await;
     let (files, connections) = (controller.files(), stage.proxy.connections());
+    let tasks = controller.tasks().await.expect("a gauge");
     let memory = controller.memory("VmRSS");
     come_and_go(&stage, &controller, 50..300).await;
     eventually(LONG, "its sockets are closed", || async {
@@ -79,6 +80,16 @@ async fn three_hundred_kinds_that_come_and_go_leave_nothing() {
         }
     })
     .await;
+    eventually(LONG, "its tasks have ended", || async {
+        let now = controller.tasks().await?;
+        // Some requests may be under way.
+        if now <= tasks + 3 { Ok(()) } else { Err(format!("{now}, and {tasks} before")) }
+    })
+    .await;
+    let leaks = When::under(&format!("/apis/{GROUP}/"));
+    let asked = stage.proxy.count(&leaks);
+    lasts(5).await;
+    assert_eq!(stage.proxy.count(&leaks), asked, "nobody asks for the kinds any more");
     let now = controller.memory("VmRSS");
     eprintln!("{memory} KiB before, {now} KiB after; {files} files");
     assert!(now < memory + (4 << 10), "{memory} KiB before, {now} KiB after");

@@ -50,18 +50,19 @@ async fn f11_every_kind_of_failure_in_turn() {
     let stage = with_gone("f11-mix").await;
     let recorder = stage.record();
     let rounds = [Fault::Status(500, None), Fault::Html(502), Fault::Status(503, Some(1)), Fault::Html(504)];
-    let broken = stage.proxy.inject_times(20, When::any().watches(), Fault::Reset);
-    happened(&broken, 20).await;
     let before = stage.proxy.count(&When::any());
-    for fault in &rounds[..3] {
-        let _fault = stage.proxy.inject(When::any(), fault.clone());
+    let mut fault = stage.proxy.inject(When::any(), rounds[0].clone());
+    stage.break_watches(widgets(), 1).await;
+    stage.break_watches(When::any(), 19).await;
+    lasts(1).await;
+    for next in &rounds[1..] {
+        // It is there before the last one has gone.
+        fault = stage.proxy.inject(When::any(), next.clone());
         lasts(2).await;
     }
-    let last = stage.proxy.inject(When::any(), rounds[3].clone());
-    lasts(2).await;
     let asked = stage.proxy.count(&When::any()) - before;
     assert!(asked < 20 * 8, "{asked} requests in 8 s for 20 watches");
-    catches_up(&stage, last).await;
+    catches_up(&stage, fault).await;
     recorder.finish().await.is_undisturbed("f11-mix");
 }
 
@@ -70,8 +71,7 @@ async fn f11_every_kind_of_failure_in_turn() {
 async fn f11_every_answer_takes_twenty_five_seconds_to_begin() {
     let mut stage = with_gone("f11-delay").await;
     let slow = stage.proxy.inject(When::any(), Fault::Delay(Duration::from_secs(25)));
-    stage.begin();
-    let recorder = stage.record();
+    let recorder = stage.begin_recorded().await;
     // Discovery is two requests, and then there are the lists.
     eventually(Duration::from_secs(150), "it is ready", || async {
         match stage.controller().get("/readyz").await? {
@@ -149,10 +149,13 @@ async fn f13_a_watch_that_died_unheard_is_found_out_within_two_minutes() {
 async fn f13_a_gateway_cuts_every_connection_after_a_minute() {
     let stage = with_gone("f13-gateway").await;
     let recorder = stage.record();
-    let lists = stage.proxy.count(&When::any().lists());
+    let (lists, kinds) = (stage.proxy.count(&When::any().lists()), stage.watched_kinds());
     let gateway = stage.proxy.inject(When::any().watches(), Fault::End(Duration::from_secs(60)));
     stage.goes_on(130).await;
     assert_eq!(stage.proxy.count(&When::any().lists()), lists, "nothing was listed anew");
+    // Each of them once at least.
+    let ended = gateway.happened();
+    assert!(ended >= kinds, "{ended} watches of {kinds} kinds ended");
     catches_up(&stage, gateway).await;
     recorder.finish().await.is_undisturbed("f13-gateway");
 }

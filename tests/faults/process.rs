@@ -59,6 +59,13 @@ impl Controller {
         fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("it runs").count()
     }
 
+    /// How many tasks it says that it has.
+    pub async fn tasks(&self) -> Result<u64, String> {
+        let metrics = self.get("/metrics").await?;
+        let tasks = metrics.lines().find_map(|line| line.strip_prefix("addons_controller_tasks "));
+        tasks.and_then(|tasks| tasks.parse().ok()).ok_or_else(|| "no gauge of tasks".to_owned())
+    }
+
     pub async fn get(&self, path: &str) -> Result<String, String> {
         let mut stream = TcpStream::connect(&self.address).await.map_err(|error| error.to_string())?;
         let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);

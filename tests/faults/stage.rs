@@ -1,11 +1,12 @@
 //! A controller behind a proxy, and add-ons of two kinds that have nothing to do with each other.
 
 use std::{
+    cell::Cell,
     sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
-use addons_testbed::{Fault, Injected, Proxy, User, When, eventually};
+use addons_testbed::{Ask, Fault, Injected, Proxy, User, When, eventually};
 use kube::{
     Api, Client,
     api::{DeleteParams, ListParams, Patch, PatchParams},
@@ -15,13 +16,16 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::{
-    history::Recorder,
+    history::{History, Recorder},
     lane::Lane,
     support::{LONG, Running},
 };
 
 /// How soon a change must be seen whose kind has no part in a fault.
 pub const ON_TIME: Duration = Duration::from_secs(5);
+
+/// The same where the machine itself is busy, and the API server with it.
+const UNDER_LOAD: Duration = Duration::from_secs(20);
 
 /// How often it is looked whether others are on time.
 const BETWEEN: Duration = Duration::from_millis(700);
@@ -95,6 +99,14 @@ impl Stage {
     pub fn begin(&mut self) {
         self.stop();
         self.controller = Some(Running::start(self.user.kubeconfig(), &["--removal-grace", "1s"]));
+    }
+
+    /// Starts the controller, again if it runs, and records it from its first moment on. What it finds is known.
+    pub async fn begin_recorded(&mut self) -> Recorder {
+        self.stop();
+        let found = History::of_objects(&self.client).await;
+        self.begin();
+        Recorder::start(self.controller().address, self.client.clone(), found)
     }
 
     pub fn stop(&mut self) {
@@ -180,12 +192,16 @@ impl Stage {
 
     /// Changes what has nothing to do with widgets, and waits until that is seen, on time.
     pub async fn others_are_on_time(&self) {
+        self.others_are_seen(ON_TIME).await;
+    }
+
+    async fn others_are_seen(&self, within: Duration) {
         static VERSION: AtomicU64 = AtomicU64::new(1);
         let version = VERSION.fetch_add(1, Ordering::Relaxed).to_string();
         let label = format!("addons.x-k8s.io/{}", self.id("other"));
         let labels = [(&*label, ""), ("app.kubernetes.io/version", &*version)];
         self.write(Kind::Gadget, "other", &labels, None).await;
-        self.shows("other", ON_TIME, |status| status["version"] == *version).await;
+        self.shows("other", within, |status| status["version"] == *version).await;
     }
 
     /// A fault that concerns only widgets lasts so many seconds: others are on time all along.
@@ -197,12 +213,74 @@ impl Stage {
         }
     }
 
-    /// What the controller says that it doesn't see of a resource.
+    /// Others are on time all along, until this is done.
+    pub async fn beside<T>(&self, work: impl Future<Output = T>) -> T {
+        self.others_are_seen_beside(work, ON_TIME).await
+    }
+
+    /// Others are seen all along, until this is done, which keeps the machine busy.
+    pub async fn under_load<T>(&self, load: impl Future<Output = T>) -> T {
+        self.others_are_seen_beside(load, UNDER_LOAD).await
+    }
+
+    async fn others_are_seen_beside<T>(&self, work: impl Future<Output = T>, within: Duration) -> T {
+        let over = Cell::new(false);
+        let work = async {
+            let done = work.await;
+            over.set(true);
+            done
+        };
+        let others = async {
+            while !over.get() {
+                self.others_are_seen(within).await;
+                sleep(BETWEEN).await;
+            }
+        };
+        tokio::join!(work, others).0
+    }
+
+    /// Changes things while nothing is heard of widgets, whose watch breaks then: it is the next one that tells.
+    pub async fn unheard(&self, change: impl Future<Output = ()>) {
+        let widgets = When::under(WIDGETS);
+        let stall = self.proxy.inject(widgets.clone(), Fault::Stall);
+        happened(&stall, 1).await;
+        change.await;
+        let broken = self.proxy.inject_times(1, widgets.watches(), Fault::Reset);
+        drop(stall);
+        happened(&broken, 1).await;
+    }
+
+    /// Has widgets be asked for anew: the version that they were watched from is said to be too old.
+    pub async fn relists(&self) {
+        let widgets = When::under(WIDGETS);
+        let lists = self.proxy.count(&widgets.clone().lists());
+        let too_old = self.proxy.inject_times(1, widgets.clone().watches(), Fault::Expired);
+        // Unless it ends by itself.
+        let _broken = self.proxy.inject_times(1, widgets.watches(), Fault::Reset);
+        happened(&too_old, 1).await;
+        self.lists_widgets(lists).await;
+    }
+
+    /// Waits until there have been more lists of widgets than so many.
+    pub async fn lists_widgets(&self, more_than: u64) {
+        eventually(LONG, "widgets are listed", || async {
+            (self.proxy.count(&When::under(WIDGETS).lists()) > more_than).then_some(())
+        })
+        .await;
+    }
+
+    /// How many kinds have been watched.
+    pub fn watched_kinds(&self) -> u64 {
+        self.proxy.busiest().iter().filter(|(_, ask, _)| *ask == Ask::Watch).count() as u64
+    }
+
+    /// What the controller says that it doesn't see of a resource, other than that it begins to.
     pub async fn gap(&self, resource: &str) -> Result<Value, String> {
         let (_, list) = self.controller().get("/api/v1alpha1/addons").await?;
         let list: Value = serde_json::from_str(&list).map_err(|error| error.to_string())?;
         let gaps = list["coverage"]["gaps"].as_array().ok_or("no gaps")?;
-        gaps.iter().find(|gap| gap["resource"] == resource).cloned().ok_or_else(|| "no gap".to_owned())
+        let gap = gaps.iter().find(|gap| gap["resource"] == resource && gap["state"] != "syncing");
+        gap.cloned().ok_or_else(|| format!("no gap among {gaps:?}"))
     }
 
     /// Has the watches that are open, and begin now, break off.
@@ -213,7 +291,7 @@ impl Stage {
 
     /// Records what the add-ons are from now on.
     pub fn record(&self) -> Recorder {
-        Recorder::start(self.controller().address, self.client.clone())
+        Recorder::start(self.controller().address, self.client.clone(), History::default())
     }
 
     /// How many writes the controller has counted with this result.

@@ -1,11 +1,17 @@
 //! F5: etcd is compacted, stands still, restarts and is full.
 
-use addons_testbed::{Ask, Fault, Program, When};
+use addons_testbed::{Ask, Program, When};
 
 use crate::{
-    stage::{Kind, Stage, WIDGETS, happened, lasts},
+    stage::{Kind, Stage, lasts},
     support::LONG,
 };
+
+/// Has etcd forget what was, and rewrite its file.
+async fn shrink(stage: &Stage) {
+    stage.cluster.compact().await.expect("compacted");
+    stage.cluster.defragment().await.expect("rewritten");
+}
 
 #[tokio::test]
 #[ignore = "another form of a fault: make test-faults"]
@@ -21,14 +27,17 @@ async fn f05_the_store_is_compacted_and_rewritten_under_load() {
             }
             stage.put(Kind::Widget, &name, "load", Some(true)).await;
         };
-        let shrink = async {
-            stage.cluster.compact().await.expect("compacted");
-            stage.cluster.defragment().await.expect("rewritten");
-        };
-        tokio::join!(load, shrink);
+        tokio::join!(load, shrink(&stage));
     }
+    let behind_its_back = async {
+        stage.delete(Kind::Widget, "n0").await;
+        stage.put(Kind::Widget, "n5", "load", Some(true)).await;
+        stage.put(Kind::Widget, "n6", "load", Some(true)).await;
+        shrink(&stage).await;
+    };
+    stage.unheard(behind_its_back).await;
     stage.break_watches(When::any(), 5).await;
-    stage.shows("load", LONG, |status| status["ready"] == "5/5").await;
+    stage.shows("load", LONG, |status| status["ready"] == "6/6").await;
     stage.agrees(LONG).await;
     recorder.finish().await.is_undisturbed("f05-compact");
 }
@@ -39,7 +48,8 @@ async fn f05_the_store_stands_still_for_a_while() {
     let stage = Stage::with_cast("f05-still").await;
     let recorder = stage.record();
     let paused = stage.cluster.pause(Program::Etcd).expect("it stands still");
-    lasts(6).await;
+    stage.relists().await;
+    lasts(5).await;
     drop(paused);
     stage.cluster.ready().await.expect("the API server is ready");
     stage.put(Kind::Widget, "new", "new", Some(true)).await;
@@ -54,12 +64,14 @@ async fn f05_the_store_is_killed_and_comes_back() {
     let stage = Stage::with_cast("f05-killed").await;
     let recorder = stage.record();
     stage.cluster.kill(Program::Etcd).expect("it is killed");
+    stage.relists().await;
     lasts(2).await;
     stage.cluster.start_again(Program::Etcd).await.expect("it is up again");
     stage.put(Kind::Widget, "new", "new", Some(false)).await;
     stage.shows("new", LONG, |status| status["health"] == "Degraded").await;
     stage.agrees(LONG).await;
-    recorder.finish().await.is_undisturbed("f05-killed");
+    // Where it takes long to come up again, widgets may be unknown for a moment.
+    recorder.finish().await.is_honest("f05-killed").only(&stage.id("other"), &["Healthy"]);
 }
 
 #[tokio::test]
@@ -79,12 +91,10 @@ async fn f05_the_store_is_full() {
     lasts(8).await;
     let tried = stage.proxy.count(&writes) - before;
     stage.cluster.full(false).await.expect("etcd has room again");
-    assert!(tried <= 8, "{tried} writes in 8 s");
+    assert!((1..=8).contains(&tried), "{tried} writes in 8 s");
     stage.agrees(LONG).await;
     // And watches go on from where they were.
-    let too_old = stage.proxy.inject_times(1, When::under(WIDGETS).watches(), Fault::Expired);
-    stage.break_watches(When::under(WIDGETS), 1).await;
-    happened(&too_old, 1).await;
+    stage.relists().await;
     stage.agrees(LONG).await;
     recorder.finish().await.is_undisturbed("f05-full");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use addons_testbed::{After, Ask, Fault, How, When};
+use addons_testbed::{After, Fault, How, When};
 
 use crate::{
     stage::{Kind, Stage, WIDGETS, happened, lasts},
@@ -19,14 +19,19 @@ async fn f03_every_watch_ends_every_second() {
     let recorder = stage.record();
     let (lists, watches) =
         (stage.proxy.count(&When::any().lists()), stage.proxy.count(&When::any().watches()));
-    let kinds = stage.proxy.busiest().iter().filter(|(_, ask, _)| *ask == Ask::Watch).count() as u64;
+    let (kinds, of_widgets) = (stage.watched_kinds(), stage.proxy.count(&widgets().watches()));
     let ends = stage.proxy.inject(When::any().watches(), Fault::End(Duration::from_secs(1)));
     lasts(4).await;
     stage.put(Kind::Widget, "well", "well", Some(true)).await;
     stage.put(Kind::Widget, "late", "late", Some(true)).await;
+    stage.shows("late", LONG, |status| status["health"] == "Healthy").await;
     lasts(4).await;
     stage.delete(Kind::Widget, "late").await;
     lasts(4).await;
+    // What was open ended at once, and what took its place a second later.
+    let (ended, of_widgets) = (ends.happened(), stage.proxy.count(&widgets().watches()) - of_widgets);
+    assert!(ended >= kinds, "{ended} watches of {kinds} kinds ended");
+    assert!(of_widgets >= 2, "{of_widgets} watches of widgets");
     drop(ends);
     let again = stage.proxy.count(&When::any().watches()) - watches;
     assert!(again < kinds * 9, "{again} watches of {kinds} kinds in 12 s");

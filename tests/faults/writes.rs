@@ -1,15 +1,30 @@
 //! F18, F24: add-ons that are made of themselves, and writes that are refused.
 
 use addons::api;
-use addons_testbed::{Ask, Fault, When, eventually};
+use addons_testbed::{After, Ask, Fault, How, When, eventually};
 
 use crate::{
-    stage::{Kind, Stage, lasts},
-    support::{LONG, at_root, established},
+    history::History,
+    stage::{Kind, Stage, happened, lasts},
+    support::{LONG, at_root, established, health, with},
 };
 
 fn writes() -> When {
     When::any().asks(&[Ask::Write])
+}
+
+/// How many writes the controller has counted that came to nothing.
+async fn in_vain(stage: &Stage) -> u64 {
+    stage.writes("refused").await + stage.writes("failed").await
+}
+
+/// All was kept, and only `well` became something else.
+fn well_ails(history: &History, stage: &Stage) {
+    for what in ["well", "ill", "other"] {
+        history.kept(&stage.id(what));
+    }
+    history.only(&stage.id("well"), &["Healthy", "Degraded"]);
+    history.only(&stage.id("ill"), &["Degraded"]).only(&stage.id("other"), &["Healthy"]);
 }
 
 #[tokio::test]
@@ -49,6 +64,8 @@ async fn f18_add_ons_of_themselves_and_of_the_controller_come_to_rest() {
 async fn fails(name: &'static str, fault: Fault, most: u64) {
     let stage = Stage::with_cast(name).await;
     stage.agrees(LONG).await;
+    let recorder = stage.record();
+    let counted = in_vain(&stage).await;
     let writes = When::under("/apis/addons.x-k8s.io/").asks(&[Ask::Write]);
     let before = stage.proxy.count(&writes);
     let refused = stage.proxy.inject(writes.clone(), fault);
@@ -59,10 +76,10 @@ async fn fails(name: &'static str, fault: Fault, most: u64) {
     lasts(8).await;
     let tried = stage.proxy.count(&writes) - before;
     assert!(tried >= 1 && tried <= most, "{tried} writes");
-    let visible = stage.writes("refused").await + stage.writes("failed").await;
-    assert!(visible >= 1, "it is counted");
+    assert!(in_vain(&stage).await > counted, "it is counted");
     drop(refused);
     stage.agrees(LONG).await;
+    well_ails(&recorder.finish().await, &stage);
 }
 
 #[tokio::test]
@@ -87,6 +104,35 @@ async fn f24_writes_are_put_off() {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f24_writes_are_too_large_for_something_on_the_way() {
     fails("f24-large", Fault::Html(413), 30).await;
+}
+
+#[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
+async fn f24_writes_are_done_and_their_answers_are_lost() {
+    fails("f24-lost", Fault::Cut(After::Bytes(10), How::Reset), 30).await;
+}
+
+#[tokio::test]
+#[ignore = "another form of a fault: make test-faults"]
+async fn f24_writes_of_one_add_on_hang() {
+    let stage = Stage::with_cast("f24-hang").await;
+    let recorder = stage.record();
+    let well = format!("/apis/addons.x-k8s.io/v1alpha1/addons/{}", stage.id("well"));
+    let hanging = stage.proxy.inject(When::under(&well).asks(&[Ask::Write]), Fault::Stall);
+    stage.put(Kind::Widget, "well", "well", Some(false)).await;
+    stage.shows("well", LONG, |status| status["health"] == "Degraded").await;
+    happened(&hanging, 1).await;
+    stage.others_are_on_time().await;
+    let shown = stage.shows("other", LONG, |status| status["version"].is_string()).await;
+    let version = shown["version"].as_str().expect("a version");
+    with(&stage.cluster, &stage.id("other"), &[("version", version)]).await;
+    stage.put(Kind::Widget, "new", "new", Some(true)).await;
+    health(&stage.cluster, &stage.id("new"), "Healthy").await;
+    // Half a minute, after which it is tried again.
+    assert_eq!(hanging.happened(), 1, "the others were written before that write was given up");
+    drop(hanging);
+    stage.agrees(LONG).await;
+    well_ails(&recorder.finish().await, &stage);
 }
 
 #[tokio::test]
@@ -126,11 +172,11 @@ spec: {policyName: no-status.faults.example, validationActions: [Deny]}
         }
     })
     .await;
-    let before = stage.proxy.count(&writes());
+    let (before, refused) = (stage.proxy.count(&writes()), stage.writes("refused").await);
     stage.put(Kind::Widget, "well", "well", Some(false)).await;
     stage.shows("well", LONG, |status| status["health"] == "Degraded").await;
     eventually(LONG, "the refusal is counted", || async {
-        if stage.writes("refused").await > 0 { Ok(()) } else { Err("no") }
+        if stage.writes("refused").await > refused { Ok(()) } else { Err("no") }
     })
     .await;
     lasts(5).await;
@@ -176,4 +222,5 @@ async fn f24_the_definition_is_an_older_one() {
         }
     })
     .await;
+    stage.agrees(LONG).await;
 }

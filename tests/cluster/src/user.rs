@@ -13,6 +13,7 @@ use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
 };
+use serde_json::json;
 use tokio::{io::AsyncWriteExt as _, process::Command};
 
 use crate::proxy::readdressed;
@@ -66,6 +67,33 @@ impl User {
     pub(crate) fn through(&self, url: &str, kubeconfig: &Path) -> Result<Self> {
         write_private(kubeconfig, &readdressed(&self.kubeconfig, url)?)?;
         Ok(Self { kubeconfig: kubeconfig.to_owned(), ..self.clone() })
+    }
+
+    /// Puts this user's token into a file, in one step for whoever reads it meanwhile.
+    ///
+    /// # Errors
+    /// When the kubeconfig is gone, or the file can't be written.
+    pub fn write_token(&self, file: &Path) -> Result<()> {
+        let config = serde_json::to_value(Kubeconfig::read_from(&self.kubeconfig)?)?;
+        let token = config["users"][0]["user"]["token"].as_str().context("a kubeconfig without a token")?;
+        let new = file.with_extension("new");
+        write_private(&new, token)?;
+        fs::rename(&new, file).with_context(|| format!("can't write {}", file.display()))
+    }
+
+    /// The same user, by a kubeconfig that names a file with the token in it, which is written too. Another
+    /// token may take its place there.
+    ///
+    /// # Errors
+    /// When the kubeconfig is gone, or a file can't be written.
+    pub fn by_token_file(&self, file: &Path) -> Result<Self> {
+        self.write_token(file)?;
+        let mut config = serde_json::to_value(Kubeconfig::read_from(&self.kubeconfig)?)?;
+        config["users"][0]["user"] = json!({"tokenFile": file});
+        let kubeconfig = self.kubeconfig.with_extension("token-file.kubeconfig");
+        // JSON is YAML.
+        write_private(&kubeconfig, &config.to_string())?;
+        Ok(Self { kubeconfig, ..self.clone() })
     }
 
     /// What the API server calls this user, as in the subject of a role binding.
