@@ -37,7 +37,10 @@ const NAMED: usize = 10;
 /// `addonctl doctor`.
 pub(super) async fn run(args: &Doctor, colour: bool, io: &mut Io<'_>) -> Result<Exit, Error> {
     let server = Server::new(&args.connection).await?;
-    let findings = examine(&Asker::of(&server), args).await;
+    let mut findings = examine(&Asker::of(&server), args).await;
+    for command in findings.iter_mut().flat_map(|finding| &mut finding.commands) {
+        *command = shell::at(command, &args.connection);
+    }
     let text = match args.output {
         Report::Table => finding::table(&findings, colour),
         Report::Json => finding::json(&findings)?,

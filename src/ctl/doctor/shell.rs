@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::ctl::wrap::COLUMNS;
+use crate::ctl::{args::Connection, wrap::COLUMNS};
 
 /// `text`, where it is a name that means nothing to a shell nor to kubectl's parsing of arguments.
 pub(super) fn safe(text: &str) -> Option<&str> {
@@ -17,6 +17,17 @@ pub(super) fn quoted(text: &str) -> String {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// A command of kubectl for the cluster that `connection` names, instead of the one that it would ask.
+pub(super) fn at(command: &str, connection: &Connection) -> String {
+    let Some(rest) = command.strip_prefix("kubectl ") else { return command.to_owned() };
+    let kubeconfig = connection.kubeconfig.as_ref().map(|file| file.display().to_string());
+    let mut flags = String::new();
+    for (flag, value) in [("kubeconfig", kubeconfig.as_ref()), ("context", connection.context.as_ref())] {
+        flags.extend(value.map(|value| format!("--{flag} {} ", quoted(value))));
+    }
+    format!("kubectl {flags}{rest}")
 }
 
 /// Breaks a command at blanks outside of quotes, so that it can be copied whole and its lines stay
@@ -51,7 +62,20 @@ fn words(command: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    #[test]
+    fn commands_are_for_the_cluster_that_was_asked() {
+        let mut connection = Connection { kubeconfig: None, context: None, timeout: Duration::from_secs(1) };
+        assert_eq!(at("kubectl get crd", &connection), "kubectl get crd");
+        connection.kubeconfig = Some("a b.yaml".into());
+        connection.context = Some("prod".into());
+        let wanted = "kubectl --kubeconfig 'a b.yaml' --context prod get crd";
+        assert_eq!(at("kubectl get crd", &connection), wanted);
+        assert_eq!(at("addonctl doctor", &connection), "addonctl doctor");
+    }
 
     #[test]
     fn what_a_shell_would_act_on_is_no_name() {
