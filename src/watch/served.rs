@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use futures::future::join_all;
+use futures::{StreamExt, future, stream};
 use kube::{Client, client::Body};
 use tokio::time::Instant;
 
@@ -26,7 +26,10 @@ use crate::{
 const READINESS: Duration = Duration::from_secs(5);
 
 /// How long after an API server said that it isn't ready it is asked again what it serves.
-const STARTING: Duration = Duration::from_secs(2);
+const STARTING: Duration = Duration::from_secs(5);
+
+/// How many kinds are asked for at the same time that the documents lack.
+const CONCURRENT: usize = 16;
 
 /// Reads what is served when that may have changed.
 pub(super) struct Served {
@@ -130,10 +133,12 @@ impl Served {
         let mut lacking = self.catalogue.lacking_in(catalogue);
         lacking.retain(|(_, kind)| !catalogue.serves(&kind.group_kind()));
         let client = &self.client;
-        let answers = lacking
-            .into_iter()
-            .map(|(name, kind)| async move { answers(client.clone(), &kind).await.then_some((name, kind)) });
-        let kept: BTreeMap<ResourceName, Arc<Kind>> = join_all(answers).await.into_iter().flatten().collect();
+        let kept: BTreeMap<ResourceName, Arc<Kind>> = stream::iter(lacking)
+            .map(|(name, kind)| async move { answers(client.clone(), &kind).await.then_some((name, kind)) })
+            .buffer_unordered(CONCURRENT)
+            .filter_map(future::ready)
+            .collect()
+            .await;
         for (name, kind) in kept.iter().filter(|(name, _)| !self.kept.contains(*name)) {
             let kind = kind.resource_name();
             tracing::warn!(%kind, plural = %name.plural, "no document tells that it is served; it can be listed, and is kept");
