@@ -36,6 +36,7 @@ pub(crate) async fn measure(
     put("peak memory", mebibytes(usage.peak()?));
     tokio::time::sleep(SETTLE).await;
     put("settled memory", mebibytes(usage.resident()?));
+    program.rests().await?;
 
     usage.forget_peak()?;
     let (cpu, object) = (usage.cpu()?, format!("{BIG}-000000"));

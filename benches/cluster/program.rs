@@ -184,6 +184,19 @@ impl Program {
         Ok(values.sum())
     }
 
+    /// Waits until the program writes no `Addon` any more: after a start it writes what changed while it was off.
+    pub(crate) async fn rests(&self) -> Result<()> {
+        until(START, "no Addon is written any more", || async {
+            let before = self.writes().await?;
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            let after = self.writes().await?;
+            ensure!(before == after, "{before:?} writes, then {after:?}");
+            Ok(())
+        })
+        .await
+        .map_err(Into::into)
+    }
+
     /// Writes of `Addon` objects so far; none for the peer, which writes nothing.
     pub(crate) async fn writes(&self) -> Result<Option<u64>> {
         match self.side {
