@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{Kind, ObjectRef, StatusReporting, text};
+use crate::model::{Health, Kind, ObjectRef, StatusReporting, text};
 
 /// The types of the conditions of an `Addon`.
 pub mod condition {
@@ -236,6 +236,20 @@ pub struct Counts {
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub informational: i32,
+}
+
+impl Counts {
+    /// The count of those of a health.
+    pub fn of(&mut self, health: Health) -> &mut i32 {
+        match health {
+            Health::Healthy => &mut self.healthy,
+            Health::Suspended => &mut self.suspended,
+            Health::Terminating => &mut self.terminating,
+            Health::Progressing => &mut self.progressing,
+            Health::Unknown => &mut self.unknown,
+            Health::Degraded => &mut self.degraded,
+        }
+    }
 }
 
 /// Something that a rule read from a component.

@@ -85,7 +85,8 @@ impl Kinds {
 
     /// Settles what `Addon` objects remember of kinds that aren't followed: a kind whose group can't
     /// be discovered now is a gap, as are all that are missing while the API server says that it isn't
-    /// ready; one that has been missing for [`ABSENCE`] isn't served, or isn't to be watched. Gives the time at which there is more to settle.
+    /// ready; one that has been missing for [`ABSENCE`] isn't served, or isn't to be watched. Gives the
+    /// time at which there is more to settle.
     pub(super) fn settle_unfollowed(
         &mut self,
         catalogue: &Catalogue,
@@ -100,10 +101,9 @@ impl Kinds {
             .cloned()
             .collect();
         self.missing.retain(|kind, _| open.contains(kind));
-        let reason = |kind: &GroupKind| match () {
-            () if catalogue.stale.contains(&kind.group) => Some(UNDISCOVERED),
-            () if catalogue.is_preliminary => Some(NOT_YET),
-            () => None,
+        let reason = |kind: &GroupKind| {
+            let is_stale = catalogue.stale.contains(&kind.group);
+            if is_stale { Some(UNDISCOVERED) } else { catalogue.is_preliminary.then_some(NOT_YET) }
         };
         self.unserved.retain(|kind, _| open.contains(kind) && reason(kind).is_some());
         for kind in open {

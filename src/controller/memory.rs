@@ -132,11 +132,6 @@ impl Memory {
         }
     }
 
-    /// Whether there may be components that the `Addon` doesn't name and that weren't seen since.
-    pub(super) fn is_partial(&self, identifier: &Identifier) -> bool {
-        self.unnamed(identifier).is_some()
-    }
-
     /// What the `Addon` counted before the start and didn't name, as long as not as many were seen.
     pub(super) fn unnamed(&self, identifier: &Identifier) -> Option<&Unnamed> {
         self.addons.get(&object_name(identifier))?.unnamed.as_deref()

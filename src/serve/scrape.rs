@@ -18,7 +18,7 @@ use prometheus_client::{
 
 use super::{Held, SharedState, coverage::Coverage, failure::Failure};
 use crate::{
-    api::{AddonStatus, Counts, object_name},
+    api::object_name,
     metrics::{Label, Metrics},
     model::Health,
     summary::{Board, WatchState},
@@ -87,8 +87,9 @@ impl Collector for BoardMetrics {
         let help = "Components of an add-on by their health.";
         let mut components = gauge(&mut encoder, "addon_components", help)?;
         for (name, summary) in &addons {
+            let mut counts = summary.status.counts;
             for word in Health::ALL {
-                set(&mut components, &addon_labels(name, word), count(&summary.status, word))?;
+                set(&mut components, &addon_labels(name, word), i64::from(*counts.of(word)))?;
             }
         }
 
@@ -132,18 +133,6 @@ impl Collector for BoardMetrics {
 
 fn addon_labels(name: &str, health: Health) -> [(&'static str, Label<'_>); 2] {
     [("addon", Label(name)), ("health", Label(health.as_str()))]
-}
-
-fn count(status: &AddonStatus, health: Health) -> i64 {
-    let Counts { healthy, progressing, degraded, suspended, terminating, unknown, .. } = status.counts;
-    i64::from(match health {
-        Health::Healthy => healthy,
-        Health::Suspended => suspended,
-        Health::Terminating => terminating,
-        Health::Progressing => progressing,
-        Health::Unknown => unknown,
-        Health::Degraded => degraded,
-    })
 }
 
 fn gauge<'a>(

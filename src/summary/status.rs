@@ -134,21 +134,9 @@ fn counts<C: Borrow<Component>>(components: &[C]) -> Counts {
     for component in components.iter().map(C::borrow) {
         counts.total += 1;
         counts.informational += i32::from(component.informational);
-        *count(&mut counts, component.health()) += 1;
+        *counts.of(component.health()) += 1;
     }
     counts
-}
-
-/// The count of those of a health.
-pub(super) fn count(counts: &mut Counts, health: Health) -> &mut i32 {
-    match health {
-        Health::Healthy => &mut counts.healthy,
-        Health::Suspended => &mut counts.suspended,
-        Health::Terminating => &mut counts.terminating,
-        Health::Progressing => &mut counts.progressing,
-        Health::Unknown => &mut counts.unknown,
-        Health::Degraded => &mut counts.degraded,
-    }
 }
 
 pub(super) fn ready(counts: &Counts) -> String {

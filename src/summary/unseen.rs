@@ -1,7 +1,7 @@
 //! Components that an `Addon` counted before the start and didn't name. Until every kind was listed nobody knows
 //! whether they are still there: they stay in the counts.
 
-use super::status::{count, draft, ready};
+use super::status::{draft, ready};
 use crate::{
     api::{AddonStatus, ComponentStatus, Counts, condition, importance},
     model::{Health, Timestamp},
@@ -63,28 +63,19 @@ impl Unnamed {
     /// As many of them as are missing, the least well first: those that came since are mostly well.
     fn add(&self, counts: &mut Counts, mut missing: i32) {
         counts.informational += self.counts.informational.clamp(0, missing);
-        for health in WORST_FIRST {
-            let mut own = self.counts;
-            let some = (*count(&mut own, health)).clamp(0, missing);
-            *count(counts, health) += some;
+        let mut own = self.counts;
+        for health in Health::ALL.into_iter().rev() {
+            let some = (*own.of(health)).clamp(0, missing);
+            *counts.of(health) += some;
             missing -= some;
         }
         counts.healthy += missing;
     }
 }
 
-const WORST_FIRST: [Health; 6] = [
-    Health::Degraded,
-    Health::Unknown,
-    Health::Progressing,
-    Health::Terminating,
-    Health::Suspended,
-    Health::Healthy,
-];
-
 fn less(counts: &mut Counts, named: &ComponentStatus) {
     counts.total -= 1;
-    *count(counts, Health::parse(&named.health)) -= 1;
+    *counts.of(Health::parse(&named.health)) -= 1;
     counts.informational -= i32::from(named.importance.as_deref() == Some(importance::INFORMATIONAL));
 }
 
@@ -126,7 +117,7 @@ mod tests {
 
     fn known(health: Health, total: i32) -> AddonStatus {
         let mut counts = Counts { total, ..Counts::default() };
-        *count(&mut counts, health) = total;
+        *counts.of(health) = total;
         let conditions = [condition::READY, condition::OBSERVED]
             .map(|kind| draft(kind, "True", "Fine", "", None, Timestamp::UNIX_EPOCH));
         AddonStatus {

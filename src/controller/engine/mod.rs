@@ -318,7 +318,7 @@ impl Engine {
             .collect();
         for identifier in over {
             // Components that didn't fit into the Addon may be of a kind that isn't listed yet.
-            if self.memory.is_partial(&identifier) && self.kinds.unlisted().is_some() {
+            if self.memory.unnamed(&identifier).is_some() && self.kinds.unlisted().is_some() {
                 self.vanishing.insert(identifier, now + self.grace.max(Duration::from_secs(1)));
                 continue;
             }
