@@ -15,9 +15,14 @@ ready() {
     "lastTransitionTime": "%s", "observedGeneration": 1}]' "$1" "$2" "$now"
 }
 
+# The first of this month, so many years ahead.
+ahead() {
+  printf '%s%s' "$(($(date -u +%Y) + $1))" "$(date -u +-%m-01T00:00:00Z)"
+}
+
 certificate() {
-  printf '{"revision": 1, "notBefore": "2026-10-01T00:00:00Z", "notAfter": "2026-12-30T00:00:00Z",
-    "renewalTime": "2026-11-30T00:00:00Z", "conditions": %s}' \
+  printf '{"revision": 1, "notBefore": "%s", "notAfter": "%s", "renewalTime": "%s", "conditions": %s}' \
+    "$(ahead 0)" "$(ahead 2)" "$(ahead 1)" \
     "$(ready Ready 'Certificate is up to date and has not expired')"
 }
 

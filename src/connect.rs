@@ -20,6 +20,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a connection may be silent before the system asks whether the other side is there.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
+/// For how long a connection that nobody uses is kept.
+const KEPT_IDLE: Duration = Duration::from_secs(90);
+
 /// How much of an answer a connection reads ahead, at most. Each keeps what it once took, and every watch has a
 /// connection.
 const READ_AHEAD: usize = 64 << 10;
@@ -100,6 +103,8 @@ fn stack(config: Config) -> kube::Result<Client> {
     connector.set_connect_timeout(config.connect_timeout);
     connector.set_read_timeout(config.read_timeout);
     connector.set_write_timeout(config.write_timeout);
+    // The read timeout ends connections that nobody uses as well: none is taken up again shortly before.
+    let idle = config.read_timeout.map_or(KEPT_IDLE, |timeout| KEPT_IDLE.min(timeout / 2));
     let service = ServiceBuilder::new()
         .layer(config.base_uri_layer())
         .option_layer(config.auth_layer()?)
@@ -107,6 +112,7 @@ fn stack(config: Config) -> kube::Result<Client> {
         .map_err(BoxError::from)
         .service(
             hyper_util::client::legacy::Client::builder(TokioExecutor::new())
+                .pool_idle_timeout(idle)
                 .http1_max_buf_size(READ_AHEAD)
                 .build(connector),
         );

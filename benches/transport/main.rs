@@ -199,7 +199,7 @@ impl Followed {
         loop {
             let report = tokio::time::timeout(LIST, self.news.recv()).await?.context("the follower ended")?;
             match report.news {
-                News::Listed(_) => return Ok(()),
+                News::Listed(..) => return Ok(()),
                 News::State(state) => {
                     if let Some(message) = state.message() {
                         bail!("{message}");

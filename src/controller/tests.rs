@@ -124,7 +124,7 @@ impl Bench {
 
     async fn list(&self, plural: &str, observations: Vec<Observation>) {
         self.report(plural, News::State(WatchState::Syncing)).await;
-        self.report(plural, News::Listed(observations)).await;
+        self.report(plural, News::Listed(observations, Vec::new())).await;
         self.report(plural, News::State(WatchState::Synced)).await;
     }
 
@@ -136,7 +136,7 @@ impl Bench {
     async fn list_addons(&self, addons: Vec<Addon>) {
         let news = AddonNews::Seen(
             Some(Seen::Listed(addons.iter().filter_map(|addon| Written::of(addon, true)).collect())),
-            Some(News::Listed(Vec::new())),
+            Some(News::Listed(Vec::new(), Vec::new())),
         );
         self.addons.send(news).await.expect("the engine listens");
         self.addons.send(AddonNews::State(WatchState::Synced)).await.expect("the engine listens");

@@ -11,7 +11,7 @@ use super::{
     output,
     server::Server,
 };
-use crate::{health::Rules, model::Timestamp};
+use crate::{api::LabelPrefix, health::Rules, model::Timestamp};
 
 /// What was listed, as it is printed, and whether there was anything.
 struct Listing {
@@ -24,7 +24,7 @@ pub(super) async fn run(args: &List, colour: bool, io: &mut Io<'_>) -> Result<Ex
     match &args.source {
         Source::Server(connection) => {
             let listing = from_server(&Server::new(connection).await?, args, colour).await?;
-            print(&listing, args.format, true, io)?;
+            print(&listing, args.format, true, &LabelPrefix::default(), io)?;
             Ok(Exit::Success)
         }
         Source::Live { connection, prefix } => {
@@ -33,7 +33,7 @@ pub(super) async fn run(args: &List, colour: bool, io: &mut Io<'_>) -> Result<Ex
             let (addons, looks) =
                 computed::explained(census, io.now, (&below, &rules), Bounds::CLUSTER, None).await;
             let listing = from_computed(addons, args, colour, io.now)?;
-            print(&listing, args.format, gaps.are_none(), io)?;
+            print(&listing, args.format, gaps.are_none(), prefix, io)?;
             gaps.say(io.stderr)?;
             looks.say(io.stderr)?;
             Ok(gaps.exit())
@@ -45,7 +45,7 @@ pub(super) async fn run(args: &List, colour: bool, io: &mut Io<'_>) -> Result<Ex
             let below = Below::Files(objects, taken);
             let (addons, _) = computed::explained(census, taken, (&below, &rules), Bounds::FILES, None).await;
             let listing = from_computed(addons, args, colour, taken)?;
-            print(&listing, args.format, report.is_whole(), io)?;
+            print(&listing, args.format, report.is_whole(), prefix, io)?;
             if listing.is_empty {
                 report.extent(io.stderr)?;
             }
@@ -93,7 +93,13 @@ fn from_computed(
 
 /// Prints a listing. Where there is nothing, programs get an empty list and people a way on, unless
 /// what they look for may be in what could not be read: that follows where not the `whole` was.
-fn print(listing: &Listing, format: Format, whole: bool, io: &mut Io<'_>) -> io::Result<()> {
+fn print(
+    listing: &Listing,
+    format: Format,
+    whole: bool,
+    prefix: &LabelPrefix,
+    io: &mut Io<'_>,
+) -> io::Result<()> {
     if listing.is_empty && format != Format::Json && format != Format::Yaml {
         if !whole {
             return writeln!(io.stderr, "No add-ons found in what could be read.");
@@ -101,7 +107,7 @@ fn print(listing: &Listing, format: Format, whole: bool, io: &mut Io<'_>) -> io:
         writeln!(io.stderr, "No add-ons found.")?;
         return writeln!(
             io.stderr,
-            "hint: label any object to make one: kubectl label KIND NAME addons.x-k8s.io/IDENTIFIER="
+            "hint: label any object to make one: kubectl label KIND NAME {prefix}IDENTIFIER="
         );
     }
     io.stdout.write_all(listing.text.as_bytes())?;

@@ -186,7 +186,12 @@ impl Ledger {
         let outcome = match (result, flight.sent) {
             (Ok(addon), _) => {
                 let overtaken = slot.taken(addon, &flight);
-                debug!(addon = %name, outcome = flight.outcome.as_str(), "wrote an Addon");
+                match flight.outcome {
+                    WriteResult::Deleted => {
+                        info!(addon = %name, "deleted an Addon that stands for no component");
+                    }
+                    outcome => debug!(addon = %name, outcome = outcome.as_str(), "wrote an Addon"),
+                }
                 if !flight.stale && !overtaken {
                     self.forget(name);
                     return Some(flight.outcome);

@@ -27,8 +27,8 @@ pub struct Report {
 /// What happened to the labelled objects of a kind, or to its watch.
 #[derive(Clone, Debug)]
 pub enum News {
-    /// The kind was listed whole: these are all.
-    Listed(Vec<Observation>),
+    /// The kind was listed whole: these are all, and some known ones that can't be read now.
+    Listed(Vec<Observation>, Vec<ObjectKey>),
     /// An object has the label, and is so.
     Changed(Box<Observation>),
     /// The object with this key is gone or has no label any more.
@@ -46,6 +46,8 @@ pub struct ComponentReader {
     /// The keys of the labelled objects: an event that doesn't show the label any more takes one away.
     known: HashMap<ObjectKey, Version>,
     staged: HashMap<ObjectKey, (Version, Observation)>,
+    /// What is known and can't be read in the list that is staged.
+    unread: Vec<ObjectKey>,
     versions: RandomState,
 }
 
@@ -70,7 +72,7 @@ impl ComponentReader {
     pub fn new(kind: Arc<Kind>, prefix: LabelPrefix, rules: SharedRules) -> Self {
         let labels = LabelFinder::new(kind, prefix);
         let (known, staged) = (HashMap::new(), HashMap::new());
-        Self { labels, rules, known, staged, versions: RandomState::new() }
+        Self { labels, rules, known, staged, unread: Vec::new(), versions: RandomState::new() }
     }
 
     /// Whether a label with this key makes an object a component.
@@ -118,18 +120,35 @@ impl Reader for ComponentReader {
 
     fn begin(&mut self) {
         self.staged.clear();
+        self.unread.clear();
     }
 
     fn listed(&mut self, seen: &Seen<'_>) -> bool {
-        let Ok(Some(observation)) = self.observe(seen) else { return false };
-        self.staged.insert(self.key(seen), (self.version(seen), observation));
-        true
+        match self.observe(seen) {
+            Ok(Some(observation)) => {
+                self.staged.insert(self.key(seen), (self.version(seen), observation));
+                true
+            }
+            Ok(None) => false,
+            // What was known of it holds.
+            Err(Illegible) => {
+                let key = self.key(seen);
+                let is_known = self.known.contains_key(&key);
+                if is_known {
+                    self.unread.push(key);
+                }
+                is_known
+            }
+        }
     }
 
     fn complete(&mut self) -> Option<Report> {
         let staged = std::mem::take(&mut self.staged);
-        self.known = staged.iter().map(|(key, (version, _))| (*key, *version)).collect();
-        self.report(News::Listed(staged.into_values().map(|(_, observation)| observation).collect()))
+        let unread = std::mem::take(&mut self.unread);
+        let versions = staged.iter().map(|(key, (version, _))| (*key, *version));
+        let held = unread.iter().filter_map(|key| Some((*key, *self.known.get(key)?)));
+        self.known = versions.chain(held).collect();
+        self.report(News::Listed(staged.into_values().map(|(_, observation)| observation).collect(), unread))
     }
 
     fn changed(&mut self, seen: &Seen<'_>) -> Option<Report> {

@@ -84,7 +84,7 @@ async fn list(
         unpaged => unpaged?,
     };
     Ok(match reader.complete().map(|report| report.news) {
-        Some(News::Listed(observations)) => observations,
+        Some(News::Listed(observations, _)) => observations,
         _ => Vec::new(),
     })
 }

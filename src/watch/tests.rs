@@ -163,7 +163,7 @@ impl Bench {
         let mut all = Vec::new();
         while let Ok(Some(report)) = timeout(quiet, self.news.recv()).await {
             all.push(match report.news {
-                News::Listed(mut observations) => {
+                News::Listed(mut observations, _) => {
                     observations.sort_by(|a, b| a.object.name.cmp(&b.object.name));
                     let names: Vec<_> = observations.iter().map(|o| o.object.name.to_string()).collect();
                     format!("listed {}", names.join(","))

@@ -117,6 +117,7 @@ async fn f17_a_label_flaps_for_long_and_a_thousand_move() {
 /// An add-on of so many components, whose object must stay as small as it has to be.
 async fn count(name: &'static str, components: usize) {
     let stage = Stage::with_cast(name).await;
+    let recorder = stage.record();
     config_maps(&stage, components, "many", 1).await;
     let all = format!("{components}/{components}");
     stage.shows("many", LONG, |status| status["ready"] == *all && status["omitted"].is_number()).await;
@@ -130,6 +131,7 @@ async fn count(name: &'static str, components: usize) {
     clear(&stage).await;
     stage.lacks("many", LONG).await;
     stage.agrees(LONG).await;
+    recorder.finish().await.is_undisturbed(name).only(&stage.id("many"), &["Healthy"]);
 }
 
 #[tokio::test]

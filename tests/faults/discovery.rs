@@ -148,9 +148,13 @@ async fn f07_discovery_is_stale_at_the_start() {
 #[ignore = "long: make test-faults"]
 async fn f07_discovery_is_of_the_old_form() {
     let mut stage = Stage::with_cast("f07-old").await;
-    let _old = stage.proxy.inject(discovery(), Fault::Accept("application/json"));
-    stage.start().await;
+    stage.agrees(LONG).await;
+    let old = stage.proxy.inject(discovery(), Fault::Accept("application/json"));
+    let recorder = stage.begin_recorded().await;
+    stage.controller().ready().await;
     stage.put(Kind::Widget, "new", "new", Some(true)).await;
     stage.shows("new", LONG, |status| status["health"] == "Healthy").await;
     stage.agrees(LONG).await;
+    assert!(old.happened() > 0, "discovery wasn't read");
+    recorder.finish().await.is_honest("f07-old");
 }

@@ -75,6 +75,7 @@ async fn f08_a_kind_comes_with_objects_and_goes_with_them() {
 #[tokio::test]
 async fn f08_a_kind_comes_again_with_another_scope() {
     let stage = Stage::with_cast("f08-scope").await;
+    let recorder = stage.record();
     let group = "scope.faults.example";
     serve(&stage.cluster, group, "Cluster", "Guest").await;
     applied(&stage, &object(group, "v1", "Guest", "", "f08-scope-guest")).await;
@@ -94,6 +95,7 @@ async fn f08_a_kind_comes_again_with_another_scope() {
     stage.agrees(LONG).await;
     stage.cluster.kubectl(&["delete", "crd", &format!("guests.{group}")]).await.expect("deleted");
     stage.lacks("guest", LONG).await;
+    recorder.finish().await.is_undisturbed("f08-scope");
 }
 
 /// A CRD of two versions, the newer of which is stored, and converted by nobody or by a webhook at a port.
@@ -210,6 +212,7 @@ async fn f09_a_conversion_webhook_hangs() {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f23_what_is_served_twice_counts_once() {
     let stage = Stage::with_cast("f23-twice").await;
+    let recorder = stage.record();
     let (a, b) = ("twins-a.faults.example", "twins-b.faults.example");
     serve(&stage.cluster, a, "Cluster", "Twin").await;
     serve(&stage.cluster, b, "Namespaced", "Twin").await;
@@ -239,6 +242,7 @@ spec: {{defaultBackend: {{service: {{name: f23, port: {{number: 80}}}}}}}}
         stage.cluster.kubectl(&["delete", "crd", &format!("twins.{group}")]).await.expect("deleted");
     }
     stage.lacks("twins", LONG).await;
+    recorder.finish().await.is_undisturbed("f23-twice");
 }
 
 #[tokio::test]

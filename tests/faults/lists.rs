@@ -103,6 +103,7 @@ async fn f11_lists_come_slowly() {
     stage.others_are_on_time().await;
     stage.put(Kind::Widget, "new", "new", Some(true)).await;
     stage.shows("new", LONG, |status| status["health"] == "Healthy").await;
+    assert!(slow.happened() > 0, "no list was slow");
     drop(slow);
     stage.agrees(LONG).await;
     let history = recorder.finish().await;

@@ -81,6 +81,8 @@ async fn f11_every_answer_takes_twenty_five_seconds_to_begin() {
     })
     .await;
     stage.shows("well", LONG, |status| status["health"] == "Healthy").await;
+    // Discovery, and at least a list of each kind.
+    assert!(slow.happened() > 50, "{} answers were slow", slow.happened());
     catches_up(&stage, slow).await;
     recorder.finish().await.is_honest("f11-delay");
 }

@@ -50,7 +50,9 @@ impl Engine {
     fn objects(&mut self, kind: &GroupKind, news: News) {
         let before = self.index.count(kind);
         match news {
-            News::Listed(observations) => self.index.replace(kind, observations, Timestamp::now()),
+            News::Listed(observations, unread) => {
+                self.index.replace(kind, observations, &unread, Timestamp::now());
+            }
             News::Changed(observation) => self.index.upsert(*observation, Timestamp::now()),
             News::Gone(key) => self.index.remove(kind, &key),
             News::State(_) | News::Left => {}

@@ -13,15 +13,30 @@ use super::{
 };
 use crate::{
     api::{self, GROUP, VERSION},
+    ctl::args::{ACCOUNT, Doctor, NAMESPACE},
     discover::{ResourceName, Selection},
     model::text,
 };
 
 /// What installs everything that a cluster needs.
-pub(super) const INSTALL: &str = "kubectl apply --server-side -k deploy/";
+const INSTALL: &str = "kubectl apply --server-side -k deploy/";
 
 /// What is to be known before it is installed so.
-pub(super) const OVERLAY: &str = "deploy/ is for an overlay that says where the image is: docs/install.md";
+const OVERLAY: &str = "deploy/ is for an overlay that says where the image is: docs/install.md";
+
+/// What finds it where it was installed otherwise.
+const SEARCH: &str = "kubectl get deployments -A -l app.kubernetes.io/name=addon-controller";
+
+/// What the controller consists of isn't there, and how it comes there; `deploy/` puts it into no other
+/// namespace than the usual one.
+pub(super) fn not_installed(check: &'static str, what: String, args: &Doctor) -> Finding {
+    let finding = Finding::fail(check, what);
+    if (&*args.namespace, &*args.service_account) == (NAMESPACE, ACCOUNT) {
+        finding.detail(OVERLAY).command(INSTALL)
+    } else {
+        finding.command(SEARCH)
+    }
+}
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 

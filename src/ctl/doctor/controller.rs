@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     ask::{Asker, Trouble},
-    cluster::{INSTALL, OVERLAY},
+    cluster::not_installed,
     finding::Finding,
     shell::quoted,
 };
@@ -131,11 +131,12 @@ pub(super) async fn runs(asker: &Asker, place: &Place, args: &Doctor) -> Option<
         return None;
     }
     let path = format!("/apis/apps/v1/namespaces/{}/deployments", args.namespace);
-    Some(runs_of(asker.list(&path, Value::clone).await, &args.namespace, &args.service_account))
+    Some(runs_of(asker.list(&path, Value::clone).await, args))
 }
 
-pub(super) fn runs_of(deployments: Result<Vec<Value>, Trouble>, namespace: &str, account: &str) -> Finding {
+pub(super) fn runs_of(deployments: Result<Vec<Value>, Trouble>, args: &Doctor) -> Finding {
     let check = "controller";
+    let (namespace, account) = (&args.namespace, &args.service_account);
     let deployments = match deployments {
         Ok(deployments) => deployments,
         Err(trouble) => {
@@ -143,13 +144,18 @@ pub(super) fn runs_of(deployments: Result<Vec<Value>, Trouble>, namespace: &str,
         }
     };
     let runs_as =
-        |deployment: &&Value| deployment["spec"]["template"]["spec"]["serviceAccountName"] == account;
+        |deployment: &&Value| deployment["spec"]["template"]["spec"]["serviceAccountName"] == **account;
     let Some(found) = deployments.iter().find(runs_as) else {
         let what = format!("no Deployment in {namespace} runs as {account}");
         let hint = "-n, --service-account and --controller URL say where it is instead";
-        return Finding::fail(check, what).detail(hint).detail(OVERLAY).command(INSTALL);
+        return not_installed(check, what, args).detail(hint);
     };
     let name = text::name(found["metadata"]["name"].as_str().unwrap_or_default());
+    if found["spec"]["replicas"] == 0 {
+        let scale = format!("kubectl -n {namespace} scale deployment/{} --replicas=1", quoted(&name));
+        return Finding::fail(check, format!("Deployment {namespace}/{name} is scaled to no replicas"))
+            .command(scale);
+    }
     let conditions = found["status"]["conditions"].as_array().into_iter().flatten();
     let available = conditions.into_iter().find(|condition| condition["type"] == "Available");
     if available.is_some_and(|condition| condition["status"] == "True") {
@@ -173,7 +179,8 @@ pub(super) fn endpoint(place: &Place, seen: &Seen, args: &Doctor) -> Finding {
         }
         (Err(trouble), Place::Elsewhere(asker)) => {
             let what = format!("{} doesn't tell what it watches: {trouble}", text::message(asker.address()));
-            return Finding::fail(check, what);
+            let ask = format!("{}/livez?verbose", asker.address());
+            return Finding::fail(check, what).command(format!("curl --max-time 10 {}", quoted(&ask)));
         }
         (Err(trouble), Place::Unusable(url, _)) => {
             return Finding::fail(check, format!("{} can't be asked: {trouble}", text::message(url)));
@@ -182,7 +189,8 @@ pub(super) fn endpoint(place: &Place, seen: &Seen, args: &Doctor) -> Finding {
     let faults = faults(watches, &seen.ready);
     let mut finding = if faults.is_empty() {
         let heard = watches.watches.iter().filter_map(|watch| watch.heard_age).min();
-        let heard = heard.map_or(String::new(), |age| format!(", last heard of an object {age} s ago"));
+        let heard =
+            heard.map_or(String::new(), |age| format!(", last heard from the API server {age} s ago"));
         Finding::ok(check, format!("ready, version {}{heard}", watches.version))
     } else {
         Finding::fail(check, "the controller doesn't see the cluster as it is now").details(faults)

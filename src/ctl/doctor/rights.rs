@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     NAMED,
     ask::{Asker, Trouble},
-    cluster::{INSTALL, OVERLAY},
+    cluster::not_installed,
     controller::Watches,
     finding::{Finding, Verdict},
     kinds::{Kinds, roles},
@@ -192,7 +192,7 @@ pub(super) async fn of_controller(
         return Rights::only(if args.controller.is_some() {
             Finding::warn(CHECK, format!("{what}: what the controller may do can't be told ahead"))
         } else {
-            Finding::fail(CHECK, what).detail(OVERLAY).command(INSTALL)
+            not_installed(CHECK, what, args)
         });
     }
     let user = format!("system:serviceaccount:{namespace}:{account}");
@@ -206,7 +206,9 @@ pub(super) async fn of_controller(
             subresource: "",
         })
     });
-    let asks: Vec<Ask> = OWN.map(Ask::own).into_iter().chain(of_kinds).collect();
+    let own = OWN.map(Ask::own);
+    let of_others = of_kinds.filter(|ask| !own.contains(ask));
+    let asks: Vec<Ask> = own.iter().cloned().chain(of_others).collect();
     let refused = match rules(asker, &user).await {
         Ok((rules, is_whole)) => {
             let refused: Vec<Ask> =

@@ -198,7 +198,8 @@ fn deployment(account: &str, status: &str) -> Value {
 
 #[test]
 fn the_deployment_is_found_by_its_account() {
-    let runs = |deployments: Vec<Value>| runs_of(Ok(deployments), "ns", "sa");
+    let ours = doctor(&["-n", "ns", "--service-account", "sa"]);
+    let runs = |deployments: Vec<Value>| runs_of(Ok(deployments), &ours);
     assert_eq!(runs(vec![deployment("x", "True"), deployment("sa", "True")]).verdict, Verdict::Ok);
     let down = runs(vec![deployment("sa", "False")]);
     assert_eq!(
@@ -206,7 +207,15 @@ fn the_deployment_is_found_by_its_account() {
         (Verdict::Fail, "Deployment ns/d isn't available: no pods")
     );
     let none = runs(vec![deployment("x", "True")]);
+    assert_eq!(none.commands, ["kubectl get deployments -A -l app.kubernetes.io/name=addon-controller"]);
+    let none = runs_of(Ok(Vec::new()), &doctor(&[]));
     assert_eq!(none.commands, ["kubectl apply --server-side -k deploy/"]);
+    // One of no replicas is available by its conditions.
+    let mut stopped = deployment("sa", "True");
+    stopped["spec"]["replicas"] = json!(0);
+    let stopped = runs(vec![stopped]);
+    assert_eq!(stopped.verdict, Verdict::Fail);
+    assert_eq!(stopped.commands, ["kubectl -n ns scale deployment/d --replicas=1"]);
 }
 
 #[test]

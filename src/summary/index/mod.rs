@@ -118,10 +118,17 @@ impl Index {
         }
     }
 
-    /// Takes in a complete list of a kind as it is at `now`: what isn't in it is gone.
-    pub fn replace(&mut self, kind: &GroupKind, observations: Vec<Observation>, now: Timestamp) {
-        let listed: HashSet<ObjectKey> =
-            observations.iter().map(|observation| members::key(&observation.object)).collect();
+    /// Takes in a complete list of a kind as it is at `now`: what is neither in it nor among the `unread`,
+    /// which stay as they are, is gone.
+    pub fn replace(
+        &mut self,
+        kind: &GroupKind,
+        observations: Vec<Observation>,
+        unread: &[ObjectKey],
+        now: Timestamp,
+    ) {
+        let seen = observations.iter().map(|observation| members::key(&observation.object));
+        let listed: HashSet<ObjectKey> = seen.chain(unread.iter().copied()).collect();
         let gone: Vec<ObjectKey> = match self.kinds.get(kind) {
             Some(known) => known.difference(&listed).copied().collect(),
             None => Vec::new(),

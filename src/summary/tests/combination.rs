@@ -132,7 +132,7 @@ fn rules_say_what_never_colours() {
         informational: vec![select],
     };
     let mut index = Index::default();
-    index.replace(&kind("apps", "Deployment").group_kind(), zones(&[Health::Degraded]), at(0));
+    index.replace(&kind("apps", "Deployment").group_kind(), zones(&[Health::Degraded]), &[], at(0));
     let health = |index: &mut Index| match index.flush(at(0)).as_slice() {
         [Change::Show(summary)] => (summary.status.health.clone(), summary.status.counts.informational),
         other => (format!("{other:?}"), 0),

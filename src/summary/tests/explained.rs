@@ -163,11 +163,11 @@ fn a_restart_shows_the_same_before_anybody_looks_again() {
         let mut index = Index::default();
         index.remember(remembered.clone(), at(10));
         assert_eq!(shown(&mut index).unwrap().components, written.components, "before it is listed");
-        index.replace(&deployments, vec![listed.clone()], at(11));
+        index.replace(&deployments, vec![listed.clone()], &[], at(11));
         assert_eq!(shown(&mut index).unwrap().components, written.components, "once it is listed");
 
         let mut index = Index::default();
-        index.replace(&deployments, vec![listed], at(10));
+        index.replace(&deployments, vec![listed], &[], at(10));
         index.recall(&remembered);
         assert_eq!(shown(&mut index).unwrap().components, written.components, "listed before");
     }

@@ -97,12 +97,12 @@ fn a_restart_keeps_the_mark_until_the_next_change() {
         let list = vec![object("web", &["a"], Health::Healthy)];
         let kind = list[0].group_kind();
         if listed_first {
-            index.replace(&kind, list, at(50));
+            index.replace(&kind, list, &[], at(50));
             index.flush(at(50));
             index.recall(&remembered);
         } else {
             index.remember(remembered, at(50));
-            index.replace(&kind, list, at(51));
+            index.replace(&kind, list, &[], at(51));
         }
         let shown = status(&mut index, 51).expect("a status");
         assert_eq!((flapping(&shown), &shown.components), (before, &written.components));

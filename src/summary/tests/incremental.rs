@@ -10,7 +10,8 @@ enum Step {
     /// An object that is there becomes so, at that generation.
     Turn(usize, Health, Option<i64>, Option<SignedDuration>),
     Remove(usize, usize),
-    Relist(usize, Vec<Observation>),
+    /// A list, in which some can't be read.
+    Relist(usize, Vec<Observation>, Vec<usize>),
     Gap(usize, bool),
     Combine(Vec<Combine>),
     Link(usize, Option<usize>),
@@ -116,7 +117,9 @@ fn steps() -> impl Strategy<Value = Step> {
             .prop_map(|(uid, health, generation, patience)| Step::Turn(uid, health, generation, patience)),
         2 => (kind.clone(), 0..UIDS).prop_map(|(kind, uid)| Step::Remove(kind, uid)),
         1 => kind.clone().prop_flat_map(|kind| {
-            prop::collection::vec(observations(kind), 0..5).prop_map(move |all| Step::Relist(kind, all))
+            let unread = prop::collection::vec(0..UIDS, 0..3);
+            (prop::collection::vec(observations(kind), 0..5), unread)
+                .prop_map(move |(all, unread)| Step::Relist(kind, all, unread))
         }),
         1 => (kind, any::<bool>()).prop_map(|(kind, on)| Step::Gap(kind, on)),
         1 => prop::collection::vec(combines(), 0..3).prop_map(Step::Combine),
@@ -192,10 +195,13 @@ impl Truth {
                 self.objects.remove(&(kind, uid.to_string()));
                 self.forget_what_is_gone();
             }
-            Step::Relist(kind, observations) => {
-                index.replace(&group_kind(kind), observations.clone(), at(self.now));
+            Step::Relist(kind, observations, unread) => {
+                let unread: Vec<String> = unread.iter().map(ToString::to_string).collect();
+                let keys: Vec<ObjectKey> = unread.iter().map(|uid| ObjectKey::of(uid)).collect();
+                index.replace(&group_kind(kind), observations.clone(), &keys, at(self.now));
                 // One by one, as links are forgotten in between; what isn't in the list goes last.
-                let listed: Vec<String> = observations.iter().map(|o| o.object.uid.to_string()).collect();
+                let seen = observations.iter().map(|o| o.object.uid.to_string());
+                let listed: Vec<String> = seen.chain(unread).collect();
                 for observation in observations {
                     self.insert(kind, observation);
                 }
@@ -349,7 +355,7 @@ impl Truth {
         }
         for kind in 0..KINDS.len() {
             let of_kind = self.objects.iter().filter(|((of, _), _)| *of == kind);
-            index.replace(&group_kind(kind), of_kind.map(|(_, o)| o.clone()).collect(), now);
+            index.replace(&group_kind(kind), of_kind.map(|(_, o)| o.clone()).collect(), &[], now);
             index.set_gap(&group_kind(kind), self.gaps.get(&group_kind(kind)).map(String::as_str));
         }
         loop {

@@ -179,7 +179,7 @@ fn patience_without_a_time_is_counted_from_the_first_sight() {
     index.upsert(stuck("2 of 3"), at(1000));
     assert_eq!(shown(&mut index, 1000), ("Progressing".into(), Some(1000)));
     index.upsert(stuck("1 of 3"), at(1300));
-    index.replace(&stuck("").group_kind(), vec![stuck("1 of 3")], at(1400));
+    index.replace(&stuck("").group_kind(), vec![stuck("1 of 3")], &[], at(1400));
     assert_eq!(shown(&mut index, 1400), ("Progressing".into(), Some(1000)));
     assert_eq!(index.next_due(), Some(at(1600)));
     assert_eq!(index.flush(at(1599)), []);

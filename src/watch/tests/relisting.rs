@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::{Answer, Bench, QUIET, list, page, start};
+use super::{Answer, Bench, QUIET, item, list, list_of, page, start};
 use crate::{
     health::{Rule, Rules},
     model::{Health, Timestamp},
+    summary::Observation,
     watch::News,
 };
 
@@ -22,14 +23,20 @@ fn rules(word: &str) -> Rules {
 }
 
 impl Bench {
-    /// The healths of the next list that is reported.
-    async fn listed(&mut self) -> Vec<Health> {
+    /// The next list that is reported: what was read, and how many known objects couldn't be.
+    async fn next_list(&mut self) -> (Vec<Observation>, usize) {
         loop {
             let report = timeout(Duration::from_secs(60), self.news.recv()).await;
-            if let News::Listed(observations) = report.expect("in time").expect("news").news {
-                return observations.iter().map(|o| o.timeline.at(Timestamp::UNIX_EPOCH).health).collect();
+            if let News::Listed(observations, unread) = report.expect("in time").expect("news").news {
+                return (observations, unread.len());
             }
         }
+    }
+
+    /// The healths of the next list that is reported.
+    async fn listed(&mut self) -> Vec<Health> {
+        let (observations, _) = self.next_list().await;
+        observations.iter().map(|o| o.timeline.at(Timestamp::UNIX_EPOCH).health).collect()
     }
 }
 
@@ -102,6 +109,27 @@ async fn a_new_list_that_fails_takes_nothing_away_and_is_tried_again() {
     assert_eq!(bench.listed().await, [Health::Degraded]);
     assert!(bench.reported(QUIET).await.is_empty(), "it is never called failing");
     assert_eq!(bench.asked(), ["page", "watch", "page", "page", "page", "page", "watch"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_known_and_cannot_be_read_in_a_new_list_is_not_gone() {
+    // Nobody can tell which of both holds.
+    let broken = |name| item(name, true).replacen('{', r#"{"spec":{},"spec":{},"#, 1);
+    let mut bench = start(vec![
+        list(&["a", "b"], 5),
+        silence(),
+        list_of(&[item("b", true), broken("a"), broken("new")], 6, ""),
+        silence(),
+        list_of(&[broken("a")], 7, ""),
+    ]);
+    bench.reported(QUIET).await;
+    for names in [&["b"][..], &[]] {
+        bench.rules.replace(rules("Degraded"), |_| true);
+        let (observations, unread) = bench.next_list().await;
+        assert_eq!(observations.iter().map(|o| &*o.object.name).collect::<Vec<_>>(), names);
+        // `a` in both lists; what was never known may have no label.
+        assert_eq!(unread, 1);
+    }
 }
 
 /// A watch of which nothing comes.
