@@ -58,7 +58,7 @@ async fn is_stale(stage: &Stage, group: &str) {
 async fn start_beside(name: &'static str, group: &str, service: &str, port: u16) {
     let mut stage = Stage::with_cast(name).await;
     stage.agrees(LONG).await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     serve_by(&stage.cluster, group, service, port).await;
     stage.others_are_on_time().await;
     is_stale(&stage, group).await;
@@ -93,7 +93,7 @@ async fn f06_an_api_service_that_hangs() {
 /// Has all that is asked of widgets be answered with nonsense.
 async fn nonsense(name: &'static str, fault: Fault) {
     let stage = Stage::with_cast(name).await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     // So that it is the answer to a list, too.
     let _too_old = stage.proxy.inject_times(1, When::under(WIDGETS).watches(), Fault::Expired);
     let nonsense = stage.proxy.inject(When::under(WIDGETS), fault);
@@ -139,7 +139,7 @@ async fn f06_a_list_of_something_else() {
 #[ignore = "long: make test-faults"]
 async fn f06_nonsense_that_lasts_is_said() {
     let stage = Stage::with_cast("f06-lasts").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let nonsense = stage.proxy.inject(When::under(WIDGETS), Fault::Html(200));
     stage.break_watches(When::under(WIDGETS), 1).await;
     let status = stage.shows("well", Duration::from_secs(120), |status| status["health"] == "Unknown").await;

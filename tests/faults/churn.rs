@@ -82,7 +82,7 @@ async fn churn(name: &'static str, flaps: usize, members: usize) {
         .write(Kind::ConfigMap, "flaps", &[(&format!("addons.x-k8s.io/{}", stage.id("flaps")), "")], None)
         .await;
     stage.shows("flaps", LONG, |status| status["ready"] == "1/1").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let writes = When::under("/apis/addons.x-k8s.io/").asks(&[Ask::Write]);
     let (started, before) = (Instant::now(), stage.proxy.count(&writes));
     let load = async {
@@ -117,7 +117,7 @@ async fn f17_a_label_flaps_for_long_and_a_thousand_move() {
 /// An add-on of so many components, whose object must stay as small as it has to be.
 async fn count(name: &'static str, components: usize) {
     let stage = Stage::with_cast(name).await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     config_maps(&stage, components, "many", 1).await;
     let all = format!("{components}/{components}");
     stage.shows("many", LONG, |status| status["ready"] == *all && status["omitted"].is_number()).await;
@@ -156,7 +156,7 @@ async fn f22_ten_thousand_components() {
 async fn f17_what_joins_and_leaves_at_once_leaves_nothing() {
     let stage = Stage::with_cast("f17-leave").await;
     let started = Instant::now();
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     for round in 0..3 {
         config_maps(&stage, 100, "crowd", 1).await;
         if round == 1 {

@@ -19,7 +19,7 @@ fn discovery() -> When {
 /// Has discovery fail while a kind comes, and lets it see the truth.
 async fn fails(name: &'static str, group: &str, fault: Fault) {
     let stage = Stage::with_cast(name).await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let started = Instant::now();
     let broken = stage.proxy.inject(discovery(), fault);
     // That it comes has discovery be read.

@@ -7,15 +7,18 @@ use std::{
 };
 
 use addons::api::Addon;
+use addons_testbed::eventually;
 use kube::{Api, Client, ResourceExt, api::ListParams};
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     task::JoinHandle,
-    time::{sleep, timeout},
+    time::timeout,
 };
 use tokio_util::sync::CancellationToken;
+
+use crate::support::LONG;
 
 /// How often it is looked at what HTTP says, and at what stands in the API server.
 const LOOK: Duration = Duration::from_millis(100);
@@ -30,6 +33,9 @@ const SILENCE: Duration = Duration::from_secs(10);
 pub struct Recorder {
     stop: CancellationToken,
     task: JoinHandle<History>,
+    controller: SocketAddr,
+    addons: Api<Addon>,
+    started: Instant,
 }
 
 /// Every state of every add-on, over HTTP and in the API server.
@@ -58,33 +64,42 @@ impl Recorder {
     pub fn start(controller: SocketAddr, client: Client, mut history: History) -> Self {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
+        let addons = Api::<Addon>::all(client);
+        let listed = addons.clone();
+        let started = Instant::now();
         let task = tokio::spawn(async move {
-            let started = Instant::now();
-            let addons = Api::<Addon>::all(client);
             let mut silent = None;
             while !stopped.is_cancelled() {
                 let looked = Instant::now();
-                if let Ok(Ok(served)) = timeout(PATIENCE, served(controller)).await {
+                if let Ok(served) = served(controller).await {
                     note(&mut history.served, served, started.elapsed());
                     silent = None;
                 } else {
                     let since = *silent.get_or_insert(looked);
                     history.silence = history.silence.max(since.elapsed());
                 }
-                if let Ok(Ok(list)) = timeout(PATIENCE, addons.list(&ListParams::default())).await {
-                    history.note_stored(&list.items, started.elapsed());
+                if let Ok(list) = stored(&listed).await {
+                    history.note_stored(&list, started.elapsed());
                 }
                 // Large add-ons take their time to be read, which the rest needs as well.
-                sleep(LOOK.max(looked.elapsed())).await;
+                let pause = LOOK.max(looked.elapsed());
+                let _ = timeout(pause, stopped.cancelled()).await;
             }
             history
         });
-        Self { stop, task }
+        Self { stop, task, controller, addons, started }
     }
 
+    /// What was seen, and once more what there is now. That look is waited for: while a fault lasts, and in the
+    /// pause after it, all others may have failed.
     pub async fn finish(self) -> History {
         self.stop.cancel();
-        self.task.await.expect("a history")
+        let mut history = self.task.await.expect("a history");
+        let served = eventually(LONG, "add-ons over HTTP", || served(self.controller)).await;
+        note(&mut history.served, served, self.started.elapsed());
+        let stored = eventually(LONG, "add-ons in the API server", || stored(&self.addons)).await;
+        history.note_stored(&stored, self.started.elapsed());
+        history
     }
 }
 
@@ -200,17 +215,30 @@ fn push(moments: &mut Vec<Moment>, moment: Moment) {
     }
 }
 
-async fn served(controller: SocketAddr) -> Result<Vec<Value>, std::io::Error> {
+/// What HTTP answers, within [`PATIENCE`].
+async fn served(controller: SocketAddr) -> Result<Vec<Value>, String> {
+    let answer = timeout(PATIENCE, answered(controller)).await.map_err(|late| late.to_string())?;
+    let answer = answer.map_err(|error| error.to_string())?;
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
+    let mut list: Value = serde_json::from_str(body).map_err(|error| format!("{error}: {answer}"))?;
+    match list["items"].take() {
+        Value::Array(items) => Ok(items),
+        _ => Err(answer),
+    }
+}
+
+async fn answered(controller: SocketAddr) -> Result<String, std::io::Error> {
     let mut stream = TcpStream::connect(controller).await?;
     let request =
         format!("GET /api/v1alpha1/addons HTTP/1.1\r\nHost: {controller}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await?;
-    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
-    let mut list: Value = serde_json::from_str(body)?;
-    match list["items"].take() {
-        Value::Array(items) => Ok(items),
-        other => Err(std::io::Error::other(other.to_string())),
-    }
+    Ok(answer)
+}
+
+/// What stands in the API server, if it answers within [`PATIENCE`].
+async fn stored(addons: &Api<Addon>) -> Result<Vec<Addon>, String> {
+    let list = timeout(PATIENCE, addons.list(&ListParams::default())).await;
+    Ok(list.map_err(|late| late.to_string())?.map_err(|error| error.to_string())?.items)
 }

@@ -52,7 +52,7 @@ async fn make(stage: &Stage, kind: String) {
 async fn f08_a_kind_comes_with_objects_and_goes_with_them() {
     let stage = Stage::with_cast("f08-comes").await;
     let group = "comes.faults.example";
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     stage.cluster.apply(&crd(group, "Cluster", "Guest")).await.expect("a CRD");
     applied(&stage, &object(group, "v1", "Guest", "", "f08-comes-guest")).await;
     stage.shows("guest", NEW_KIND, |status| status["counts"]["total"] == 1).await;
@@ -75,7 +75,7 @@ async fn f08_a_kind_comes_with_objects_and_goes_with_them() {
 #[tokio::test]
 async fn f08_a_kind_comes_again_with_another_scope() {
     let stage = Stage::with_cast("f08-scope").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let group = "scope.faults.example";
     serve(&stage.cluster, group, "Cluster", "Guest").await;
     applied(&stage, &object(group, "v1", "Guest", "", "f08-scope-guest")).await;
@@ -132,7 +132,7 @@ async fn f08_the_stored_version_of_a_kind_changes() {
     serve(&stage.cluster, group, "Cluster", "Guest").await;
     applied(&stage, &object(group, "v1", "Guest", "", "f08-stored-guest")).await;
     stage.shows("guest", LONG, |status| status["components"][0]["version"] == "v1").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     stage.cluster.apply(&two_versions(group, None)).await.expect("a CRD");
     stage.shows("guest", LONG, |status| status["components"][0]["version"] == "v2").await;
     stage.agrees(LONG).await;
@@ -145,7 +145,7 @@ async fn f08_the_stored_version_of_a_kind_changes() {
 #[ignore = "long: make test-faults"]
 async fn f08_a_hundred_kinds_come_at_once_and_go() {
     let stage = Stage::with_cast("f08-burst").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let discovery = When::any().asks(&[Ask::Discovery]);
     let before = stage.proxy.count(&discovery);
     let all: Vec<String> =
@@ -179,7 +179,7 @@ async fn converted(name: &'static str, group: &str, port: u16) {
     applied(&stage, &object(group, "v1", "Guest", "", &stage.id("guest"))).await;
     stage.shows("guest", LONG, |status| status["counts"]["total"] == 1).await;
     stage.others_are_on_time().await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     stage.cluster.apply(&two_versions(group, Some(port))).await.expect("a CRD");
     let unknown = stage.shows("guest", LONG, |status| status["health"] == "Unknown");
     let status = stage.beside(unknown).await;
@@ -212,7 +212,7 @@ async fn f09_a_conversion_webhook_hangs() {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f23_what_is_served_twice_counts_once() {
     let stage = Stage::with_cast("f23-twice").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let (a, b) = ("twins-a.faults.example", "twins-b.faults.example");
     serve(&stage.cluster, a, "Cluster", "Twin").await;
     serve(&stage.cluster, b, "Namespaced", "Twin").await;
@@ -250,7 +250,7 @@ async fn f23_what_is_made_again_counts_once() {
     let stage = Stage::with_cast("f23-again").await;
     let uid = |status: &serde_json::Value| status["components"][0]["uid"].as_str().map(str::to_owned);
     let first = stage.shows("well", LONG, |status| status["ready"] == "1/1").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     for _ in 0..5 {
         stage.delete(Kind::Widget, "well").await;
         stage.put(Kind::Widget, "well", "well", Some(true)).await;

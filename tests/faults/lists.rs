@@ -47,7 +47,7 @@ async fn with_many(name: &'static str) -> Stage {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f04_a_list_expires_between_its_pages() {
     let stage = with_many("f04-pages").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let expires = stage.proxy.inject_times(3, widgets().continued(), Fault::Status(410, None));
     in_pages(&stage, expires).await;
     let history = recorder.finish().await;
@@ -58,7 +58,7 @@ async fn f04_a_list_expires_between_its_pages() {
 async fn f12_a_list_breaks_off_in_the_middle_of_a_page() {
     for (name, how) in [("f12-closed", How::Closed), ("f12-reset", How::Reset), ("f12-clean", How::Clean)] {
         let stage = with_many(name).await;
-        let recorder = stage.record();
+        let recorder = stage.record().await;
         let broken = stage.proxy.inject_times(3, widgets().continued(), Fault::Cut(After::Bytes(700), how));
         in_pages(&stage, broken).await;
         let many = format!("{name}-many");
@@ -70,7 +70,7 @@ async fn f12_a_list_breaks_off_in_the_middle_of_a_page() {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f12_a_list_breaks_off_in_its_first_page() {
     let stage = with_many("f12-first").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let ended = stage.proxy.inject_times(1, widgets().watches(), Fault::Reset);
     let too_old = stage.proxy.inject_times(1, widgets().watches(), Fault::Expired);
     let cut = Fault::Cut(After::Bytes(700), How::Clean);
@@ -94,7 +94,7 @@ async fn f11_lists_come_slowly() {
     }
     stage.shows("many", LONG, |status| status["ready"] == "40/40").await;
     stage.agrees(LONG).await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let too_old = stage.proxy.inject_times(1, widgets().watches(), Fault::Expired);
     let broken = stage.proxy.inject_times(1, widgets().watches(), Fault::Reset);
     let slow = stage.proxy.inject(widgets(), Fault::Slow(5_000));

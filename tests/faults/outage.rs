@@ -26,7 +26,7 @@ async fn down_for(stage: &Stage, down: Duration) {
 #[tokio::test]
 async fn f01_the_api_server_is_killed_and_comes_back() {
     let stage = Stage::with_cast("f01-short").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     down_for(&stage, Duration::from_secs(1)).await;
     recorder.finish().await.is_undisturbed("f01-short");
 }
@@ -35,7 +35,7 @@ async fn f01_the_api_server_is_killed_and_comes_back() {
 #[ignore = "long: make test-faults"]
 async fn f01_the_api_server_is_down_for_half_a_minute() {
     let stage = Stage::with_cast("f01-half").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     down_for(&stage, Duration::from_secs(30)).await;
     recorder.finish().await.is_undisturbed("f01-half");
 }
@@ -44,7 +44,7 @@ async fn f01_the_api_server_is_down_for_half_a_minute() {
 #[ignore = "long: make test-faults"]
 async fn f01_the_api_server_is_down_for_five_minutes() {
     let stage = Stage::with_cast("f01-five").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let before = stage.proxy.count(&When::any());
     let outage = async {
         let down = Duration::from_secs(300);
@@ -71,7 +71,7 @@ async fn f01_the_api_server_is_down_for_five_minutes() {
 #[ignore = "long: make test-faults"]
 async fn f01_the_api_server_is_killed_ten_times() {
     let stage = Stage::with_cast("f01-ten").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     for n in 0..10 {
         stage.cluster.kill(Program::ApiServer).expect("it is killed");
         stage.cluster.start_again(Program::ApiServer).await.expect("it is up again");
@@ -86,7 +86,7 @@ async fn f01_the_api_server_is_killed_ten_times() {
 #[tokio::test]
 async fn f02_the_api_server_stands_still_for_a_while() {
     let stage = Stage::with_cast("f02-short").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let paused = stage.cluster.pause(Program::ApiServer).expect("it stands still");
     lasts(8).await;
     drop(paused);
@@ -100,7 +100,7 @@ async fn f02_the_api_server_stands_still_for_a_while() {
 #[ignore = "long: make test-faults"]
 async fn f02_that_the_api_server_stands_still_is_said_within_two_minutes() {
     let stage = Stage::with_cast("f02-long").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let started = Instant::now();
     let paused = stage.cluster.pause(Program::ApiServer).expect("it stands still");
     eventually(Duration::from_secs(240), "it is said that widgets aren't seen", || stage.gap("widgets"))

@@ -33,7 +33,7 @@ async fn with_gone(name: &'static str) -> Stage {
 #[tokio::test]
 async fn f11_a_server_that_is_busy_is_left_alone_for_as_long_as_it_asks() {
     let stage = with_gone("f11-busy").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let busy = stage.proxy.inject(widgets(), Fault::Status(429, Some(3)));
     stage.break_watches(widgets(), 1).await;
     let before = stage.proxy.count(&widgets());
@@ -48,7 +48,7 @@ async fn f11_a_server_that_is_busy_is_left_alone_for_as_long_as_it_asks() {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f11_every_kind_of_failure_in_turn() {
     let stage = with_gone("f11-mix").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let rounds = [Fault::Status(500, None), Fault::Html(502), Fault::Status(503, Some(1)), Fault::Html(504)];
     let before = stage.proxy.count(&When::any());
     let mut fault = stage.proxy.inject(When::any(), rounds[0].clone());
@@ -92,7 +92,7 @@ async fn f11_every_answer_takes_twenty_five_seconds_to_begin() {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f13_every_connection_is_reset_for_a_while() {
     let stage = with_gone("f13-reset").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let before = stage.proxy.count(&When::any());
     let kinds = stage.proxy.count(&When::any().watches());
     let reset = stage.proxy.inject(When::any(), Fault::Reset);
@@ -106,7 +106,7 @@ async fn f13_every_connection_is_reset_for_a_while() {
 #[tokio::test]
 async fn f13_nothing_gets_through_for_a_while() {
     let stage = with_gone("f13-hole").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let hole = stage.proxy.inject(When::any(), Fault::Stall);
     lasts(10).await;
     catches_up(&stage, hole).await;
@@ -117,7 +117,7 @@ async fn f13_nothing_gets_through_for_a_while() {
 #[ignore = "long: make test-faults"]
 async fn f13_that_nothing_gets_through_is_said_within_two_minutes() {
     let stage = with_gone("f13-long").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let started = Instant::now();
     let hole = stage.proxy.inject(When::any(), Fault::Stall);
     eventually(Duration::from_secs(240), "it is said that widgets aren't seen", || stage.gap("widgets"))
@@ -132,7 +132,7 @@ async fn f13_that_nothing_gets_through_is_said_within_two_minutes() {
 #[ignore = "long: make test-faults"]
 async fn f13_a_watch_that_died_unheard_is_found_out_within_two_minutes() {
     let stage = with_gone("f13-half").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     // Only what is open already: it is as if the other side had forgotten the connection.
     let dead = stage.proxy.inject_times(1, widgets().watches(), Fault::Stall);
     happened(&dead, 1).await;
@@ -151,7 +151,7 @@ async fn f13_a_watch_that_died_unheard_is_found_out_within_two_minutes() {
 #[ignore = "long: make test-faults"]
 async fn f13_a_gateway_cuts_every_connection_after_a_minute() {
     let stage = with_gone("f13-gateway").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let (lists, kinds) = (stage.proxy.count(&When::any().lists()), stage.watched_kinds());
     let gateway = stage.proxy.inject(When::any().watches(), Fault::End(Duration::from_secs(60)));
     stage.goes_on(130).await;

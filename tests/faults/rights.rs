@@ -25,7 +25,7 @@ async fn f10_a_right_is_taken_and_given_back() {
     stage.start().await;
     stage.cast().await;
     stage.agrees(LONG).await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let role = format!("testbed:{}", user.name().rsplit(':').next().expect("a name"));
     let change = |groups: serde_json::Value| {
         json!({"rules": [{"apiGroups": groups, "resources": ["*"], "verbs": ["*"]}]}).to_string()
@@ -85,7 +85,7 @@ async fn f10_a_kind_is_forbidden_from_the_start() {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f10_a_token_is_not_taken_for_a_while() {
     let stage = Stage::with_cast("f10-token").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let refused = stage.proxy.inject(When::any(), Fault::Status(401, None));
     stage.break_watches(When::under(WIDGETS), 1).await;
     stage.break_watches(When::any(), 9).await;
@@ -110,7 +110,7 @@ async fn f10_a_token_in_a_file_is_replaced() {
     stage.act_as(&first.by_token_file(&file).expect("a kubeconfig"));
     stage.start().await;
     stage.cast().await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let (_, account) = first.name().split_once("serviceaccount:").expect("a service account");
     let (namespace, account) = account.split_once(':').expect("a namespace");
     let delete = ["delete", "serviceaccount", "-n", namespace, account];

@@ -56,7 +56,7 @@ fn shapes() -> Vec<(Value, &'static str)> {
 #[tokio::test]
 async fn f21_conditions_of_every_shape() {
     let stage = Stage::with_cast("f21").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let shapes = shapes();
     for (n, (status, _)) in shapes.iter().enumerate() {
         let (name, label) = (format!("n{n}"), format!("addons.x-k8s.io/{}", stage.id(&format!("n{n}"))));

@@ -106,7 +106,7 @@ impl Stage {
         self.stop();
         let found = History::of_objects(&self.client).await;
         self.begin();
-        Recorder::start(self.controller().address, self.client.clone(), found)
+        self.recorder(found)
     }
 
     pub fn stop(&mut self) {
@@ -289,9 +289,13 @@ impl Stage {
         happened(&broken, watches as u64).await;
     }
 
-    /// Records what the add-ons are from now on.
-    pub fn record(&self) -> Recorder {
-        Recorder::start(self.controller().address, self.client.clone(), History::default())
+    /// Records what the add-ons are from now on. What there is now is known before anything is done to it.
+    pub async fn record(&self) -> Recorder {
+        self.recorder(History::of_objects(&self.client).await)
+    }
+
+    fn recorder(&self, found: History) -> Recorder {
+        Recorder::start(self.controller().address, self.client.clone(), found)
     }
 
     /// How many writes the controller has counted with this result.

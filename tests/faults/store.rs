@@ -17,7 +17,7 @@ async fn shrink(stage: &Stage) {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f05_the_store_is_compacted_and_rewritten_under_load() {
     let stage = Stage::with_cast("f05-compact").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     for n in 0..5 {
         let name = format!("n{n}");
         let load = async {
@@ -46,7 +46,7 @@ async fn f05_the_store_is_compacted_and_rewritten_under_load() {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f05_the_store_stands_still_for_a_while() {
     let stage = Stage::with_cast("f05-still").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let paused = stage.cluster.pause(Program::Etcd).expect("it stands still");
     stage.relists().await;
     lasts(5).await;
@@ -62,7 +62,7 @@ async fn f05_the_store_stands_still_for_a_while() {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f05_the_store_is_killed_and_comes_back() {
     let stage = Stage::with_cast("f05-killed").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     stage.cluster.kill(Program::Etcd).expect("it is killed");
     stage.relists().await;
     lasts(2).await;
@@ -81,7 +81,7 @@ async fn f05_the_store_is_full() {
     stage.put(Kind::Widget, "two", "pair", Some(true)).await;
     stage.shows("pair", LONG, |status| status["ready"] == "2/2").await;
     stage.agrees(LONG).await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let writes = When::any().asks(&[Ask::Write]);
     stage.cluster.full(true).await.expect("etcd is full");
     // What needs no place can still be done.

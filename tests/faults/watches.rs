@@ -16,7 +16,7 @@ fn widgets() -> When {
 #[tokio::test]
 async fn f03_every_watch_ends_every_second() {
     let stage = Stage::with_cast("f03-ends").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let (lists, watches) =
         (stage.proxy.count(&When::any().lists()), stage.proxy.count(&When::any().watches()));
     let (kinds, of_widgets) = (stage.watched_kinds(), stage.proxy.count(&widgets().watches()));
@@ -48,7 +48,7 @@ async fn cut(name: &'static str, how: How) {
     let stage = Stage::with_cast(name).await;
     stage.put(Kind::Widget, "gone", "gone", Some(true)).await;
     stage.shows("gone", LONG, |status| status["health"] == "Healthy").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let lists = stage.proxy.count(&widgets().lists());
     let cut = stage.proxy.inject_times(3, widgets().watches(), Fault::Cut(After::Lines(0), how));
     stage.delete(Kind::Widget, "gone").await;
@@ -85,7 +85,7 @@ async fn gone(name: &'static str, fault: Fault) {
     let stage = Stage::with_cast(name).await;
     stage.put(Kind::Widget, "gone", "gone", Some(true)).await;
     stage.shows("gone", LONG, |status| status["health"] == "Healthy").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let lists = stage.proxy.count(&widgets().lists());
     let stall = stage.proxy.inject(widgets(), Fault::Stall);
     happened(&stall, 1).await;
@@ -121,7 +121,7 @@ async fn f04_a_version_is_too_old_by_event() {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f04_every_version_is_too_old_for_a_while() {
     let stage = Stage::with_cast("f04-always").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let lists = stage.proxy.count(&widgets().lists());
     let too_old = stage.proxy.inject(widgets().watches(), Fault::Expired);
     stage.break_watches(widgets(), 1).await;

@@ -64,7 +64,7 @@ async fn f18_add_ons_of_themselves_and_of_the_controller_come_to_rest() {
 async fn fails(name: &'static str, fault: Fault, most: u64) {
     let stage = Stage::with_cast(name).await;
     stage.agrees(LONG).await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let counted = in_vain(&stage).await;
     let writes = When::under("/apis/addons.x-k8s.io/").asks(&[Ask::Write]);
     let before = stage.proxy.count(&writes);
@@ -116,7 +116,7 @@ async fn f24_writes_are_done_and_their_answers_are_lost() {
 #[ignore = "another form of a fault: make test-faults"]
 async fn f24_writes_of_one_add_on_hang() {
     let stage = Stage::with_cast("f24-hang").await;
-    let recorder = stage.record();
+    let recorder = stage.record().await;
     let well = format!("/apis/addons.x-k8s.io/v1alpha1/addons/{}", stage.id("well"));
     let hanging = stage.proxy.inject(When::under(&well).asks(&[Ask::Write]), Fault::Stall);
     stage.put(Kind::Widget, "well", "well", Some(false)).await;
