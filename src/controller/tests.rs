@@ -40,6 +40,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Longer than anything that the engine waits for at its start.
 const LONG: Duration = Duration::from_secs(60);
 
+/// How many commands wait for the publisher at most.
+const COMMANDS: usize = 64;
+
 struct Bench {
     reports: mpsc::Sender<Report>,
     addons: mpsc::Sender<AddonNews>,
@@ -66,7 +69,7 @@ impl Bench {
         let (found, owners) = mpsc::channel(64);
         let (explain, explained) = mpsc::channel(64);
         let (catalogue, discovered) = watch::channel(None);
-        let (publisher, commands) = mpsc::channel(64);
+        let (publisher, commands) = mpsc::channel(COMMANDS);
         let board = Arc::new(Board::default());
         let asked: Arc<Mutex<Vec<String>>> = Arc::default();
         let seen = Arc::clone(&asked);
@@ -284,6 +287,26 @@ async fn a_kind_that_is_not_served_takes_its_remembered_components_along() {
         "the document may be incomplete"
     );
     assert_eq!(bench.published(LONG).await, ["a gone"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_kind_that_can_not_be_seen_is_named_before_its_add_ons_are_unknown() {
+    let mut bench = Bench::new();
+    bench.discover(&["gears"]);
+    // More than the publisher takes at once.
+    let gears = (0..3 * COMMANDS).map(|n| object("gears", &format!("a{n}"))).collect();
+    bench.list("gears", gears).await;
+    bench.list_addons(Vec::new()).await;
+    assert_eq!(bench.published(LONG).await.len(), 3 * COMMANDS);
+    bench.report("gears", News::State(WatchState::Failing("down".into()))).await;
+    let first = bench.commands.recv().await;
+    assert!(
+        matches!(&first, Some(Command::Show(summary)) if summary.status.health == "Unknown"),
+        "{first:?}"
+    );
+    let coverage = bench.board.coverage();
+    let named = coverage.iter().any(|covered| covered.state == WatchState::Failing("down".into()));
+    assert!(named, "{coverage:?}");
 }
 
 #[tokio::test(start_paused = true)]

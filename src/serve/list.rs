@@ -72,16 +72,14 @@ struct AddonList<'a> {
 struct ListMeta {}
 
 fn render(board: &Board) -> serde_json::Result<Rendered> {
+    // Before the coverage, which is shown before the add-ons that it explains.
+    let addons = board.all();
     let coverage = board.coverage();
     let list = AddonList {
         api_version: format!("{}/{}", api::GROUP, api::VERSION),
         kind: "AddonList",
         metadata: ListMeta {},
-        items: board
-            .all()
-            .iter()
-            .map(|summary| addon(summary, without_components(&summary.status)))
-            .collect(),
+        items: addons.iter().map(|summary| addon(summary, without_components(&summary.status))).collect(),
         coverage: Coverage::of(&coverage),
     };
     Ok(Rendered::new(JSON, serde_json::to_vec(&list)?.into()))

@@ -248,6 +248,10 @@ impl Engine {
     }
 
     async fn flush(&mut self) {
+        // First: whoever reads of an add-on that something of it can't be seen finds the kind among the gaps.
+        if !std::mem::replace(&mut self.covered, true) {
+            self.out.board.cover(self.coverage());
+        }
         for change in self.index.flush(Timestamp::now()) {
             match change {
                 Change::Show(mut summary) => {
@@ -268,9 +272,6 @@ impl Engine {
             }
         }
         self.remove_vanished().await;
-        if !std::mem::replace(&mut self.covered, true) {
-            self.out.board.cover(self.coverage());
-        }
     }
 
     /// Adds what the `Addon` counted before the start and what may be of a kind that isn't listed yet.
