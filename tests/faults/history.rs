@@ -10,15 +10,10 @@ use addons::api::Addon;
 use addons_testbed::eventually;
 use kube::{Api, Client, ResourceExt, api::ListParams};
 use serde_json::Value;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-    task::JoinHandle,
-    time::timeout,
-};
+use tokio::{task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::LONG;
+use crate::support::{LONG, get};
 
 /// How often it is looked at what HTTP says, and at what stands in the API server.
 const LOOK: Duration = Duration::from_millis(100);
@@ -33,9 +28,6 @@ const SILENCE: Duration = Duration::from_secs(10);
 pub struct Recorder {
     stop: CancellationToken,
     task: JoinHandle<History>,
-    controller: SocketAddr,
-    addons: Api<Addon>,
-    started: Instant,
 }
 
 /// Every state of every add-on, over HTTP and in the API server.
@@ -64,10 +56,9 @@ impl Recorder {
     pub fn start(controller: SocketAddr, client: Client, mut history: History) -> Self {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
-        let addons = Api::<Addon>::all(client);
-        let listed = addons.clone();
-        let started = Instant::now();
         let task = tokio::spawn(async move {
+            let started = Instant::now();
+            let addons = Api::<Addon>::all(client);
             let mut silent = None;
             while !stopped.is_cancelled() {
                 let looked = Instant::now();
@@ -78,28 +69,27 @@ impl Recorder {
                     let since = *silent.get_or_insert(looked);
                     history.silence = history.silence.max(since.elapsed());
                 }
-                if let Ok(list) = stored(&listed).await {
+                if let Ok(list) = stored(&addons).await {
                     history.note_stored(&list, started.elapsed());
                 }
                 // Large add-ons take their time to be read, which the rest needs as well.
                 let pause = LOOK.max(looked.elapsed());
                 let _ = timeout(pause, stopped.cancelled()).await;
             }
+            // While a fault lasts, and in the pause after it, all looks may have failed: this one is waited for.
+            let served = eventually(LONG, "add-ons over HTTP", || served(controller)).await;
+            note(&mut history.served, served, started.elapsed());
+            let stored = eventually(LONG, "add-ons in the API server", || stored(&addons)).await;
+            history.note_stored(&stored, started.elapsed());
             history
         });
-        Self { stop, task, controller, addons, started }
+        Self { stop, task }
     }
 
-    /// What was seen, and once more what there is now. That look is waited for: while a fault lasts, and in the
-    /// pause after it, all others may have failed.
+    /// What was seen, what there is now included.
     pub async fn finish(self) -> History {
         self.stop.cancel();
-        let mut history = self.task.await.expect("a history");
-        let served = eventually(LONG, "add-ons over HTTP", || served(self.controller)).await;
-        note(&mut history.served, served, self.started.elapsed());
-        let stored = eventually(LONG, "add-ons in the API server", || stored(&self.addons)).await;
-        history.note_stored(&stored, self.started.elapsed());
-        history
+        self.task.await.expect("a history")
     }
 }
 
@@ -217,24 +207,13 @@ fn push(moments: &mut Vec<Moment>, moment: Moment) {
 
 /// What HTTP answers, within [`PATIENCE`].
 async fn served(controller: SocketAddr) -> Result<Vec<Value>, String> {
-    let answer = timeout(PATIENCE, answered(controller)).await.map_err(|late| late.to_string())?;
-    let answer = answer.map_err(|error| error.to_string())?;
-    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
-    let mut list: Value = serde_json::from_str(body).map_err(|error| format!("{error}: {answer}"))?;
+    let answer = timeout(PATIENCE, get(controller, "/api/v1alpha1/addons")).await;
+    let (_, body) = answer.map_err(|late| late.to_string())??;
+    let mut list: Value = serde_json::from_str(&body).map_err(|error| format!("{error}: {body}"))?;
     match list["items"].take() {
         Value::Array(items) => Ok(items),
-        _ => Err(answer),
+        _ => Err(body),
     }
-}
-
-async fn answered(controller: SocketAddr) -> Result<String, std::io::Error> {
-    let mut stream = TcpStream::connect(controller).await?;
-    let request =
-        format!("GET /api/v1alpha1/addons HTTP/1.1\r\nHost: {controller}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await?;
-    Ok(answer)
 }
 
 /// What stands in the API server, if it answers within [`PATIENCE`].

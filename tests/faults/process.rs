@@ -9,12 +9,8 @@ use std::{
 
 use addons_testbed::eventually;
 use serde_json::Value;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
 
-use crate::support::LONG;
+use crate::support::{LONG, get};
 
 /// A running `addon-controller`. It is ended when it is dropped.
 pub struct Controller {
@@ -67,13 +63,10 @@ impl Controller {
     }
 
     pub async fn get(&self, path: &str) -> Result<String, String> {
-        let mut stream = TcpStream::connect(&self.address).await.map_err(|error| error.to_string())?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
-        stream.write_all(request.as_bytes()).await.map_err(|error| error.to_string())?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.map_err(|error| error.to_string())?;
-        let (head, body) = answer.split_once("\r\n\r\n").ok_or("no head")?;
-        if head.starts_with("HTTP/1.1 200") { Ok(body.to_owned()) } else { Err(head.to_owned()) }
+        match get(self.address.as_str(), path).await? {
+            (200, body) => Ok(body),
+            (code, body) => Err(format!("{code}: {body}")),
+        }
     }
 
     /// Waits until it shows an add-on whose status is so.

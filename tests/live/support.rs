@@ -1,6 +1,7 @@
 //! A controller on a test cluster.
 
 use std::{
+    fmt::Display,
     net::SocketAddr,
     path::{Path, PathBuf},
     process::Command,
@@ -14,7 +15,7 @@ use clap::Parser;
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpStream, ToSocketAddrs},
     sync::OnceCell,
 };
 use tokio_util::sync::CancellationToken;
@@ -53,15 +54,7 @@ impl Running {
 
     /// Status and body of a GET request.
     pub async fn get(&self, path: &str) -> Result<(u16, String), String> {
-        let mut stream = TcpStream::connect(self.address).await.map_err(|error| error.to_string())?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
-        stream.write_all(request.as_bytes()).await.map_err(|error| error.to_string())?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).await.map_err(|error| error.to_string())?;
-        let answer = String::from_utf8_lossy(&answer);
-        let (head, body) = answer.split_once("\r\n\r\n").ok_or("no head")?;
-        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or("no status")?;
-        Ok((status, body.to_owned()))
+        get(self.address, path).await
     }
 
     /// An `Addon` with all its components, as HTTP gives it.
@@ -82,6 +75,19 @@ impl Running {
         })
         .await;
     }
+}
+
+/// Status and body of a GET request.
+pub async fn get(address: impl ToSocketAddrs + Copy + Display, path: &str) -> Result<(u16, String), String> {
+    let mut stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.map_err(|error| error.to_string())?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.map_err(|error| error.to_string())?;
+    let answer = String::from_utf8_lossy(&answer);
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or("no head")?;
+    let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or("no status")?;
+    Ok((status, body.to_owned()))
 }
 
 impl Drop for Running {
