@@ -13,8 +13,10 @@ use tokio::time::Instant;
 
 use crate::{model::GroupKind, summary::WatchState, watch::addon_kind};
 
-/// How long after the first sign of recovery what still fails is taken for what fails by itself.
-const RECOVERY: Duration = Duration::from_secs(15);
+/// How long after the first sign of recovery what still fails is taken for what fails by itself. An API server
+/// that has just started serves custom resources later than others, and that a watch is open for some seconds
+/// shows that it works again.
+const RECOVERY: Duration = Duration::from_secs(30);
 
 /// Kinds that fail one soon after the other may be the first of all. Each is given its time until it is
 /// called failing, which ends for each at another moment.
@@ -25,6 +27,10 @@ const AGAIN: Duration = Duration::from_secs(600);
 
 /// The shortest time between two times at which the watches are hurried.
 const HURRY: Duration = Duration::from_secs(1);
+
+/// When they are hurried again while the API server recovers, although no other has recovered since. What
+/// failed a moment too early would wait for half a minute.
+const HURRY_AGAIN: Duration = Duration::from_secs(3);
 
 /// Which kinds fail, and whether that holds up what is written.
 ///
@@ -43,6 +49,7 @@ pub(super) struct Blackout {
     held: bool,
     /// When the recovery is over.
     over: Option<Instant>,
+    /// One has recovered since the others were hurried.
     hurry: bool,
     hurried: Option<Instant>,
 }
@@ -93,7 +100,7 @@ impl Blackout {
 
     /// Whether nothing may be written now, of so many kinds that are followed.
     pub(super) fn holds(&mut self, kinds: usize, now: Instant) -> bool {
-        let recovers = !self.ill.is_empty() && self.over.is_some_and(|over| over > now);
+        let recovers = self.recovers(now);
         self.held = recovers || self.is_out(kinds) || self.spreads(now);
         if !recovers {
             self.over = None;
@@ -106,19 +113,33 @@ impl Blackout {
 
     /// Whether the kinds that wait should ask again now: another one got an answer.
     pub(super) fn hurries(&mut self, now: Instant) -> bool {
-        let due = self.hurried.is_none_or(|hurried| now.duration_since(hurried) >= HURRY);
-        let hurries = due && std::mem::take(&mut self.hurry);
+        let hurries = self.hurry_at(now).is_some_and(|at| at <= now);
         if hurries {
             self.hurried = Some(now);
+            self.hurry = false;
         }
         hurries
     }
 
-    /// When it is to be looked again whether it holds.
+    /// When it is to be looked again whether it holds, and whether it hurries.
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         let lapses = self.ill.values().map(|ill| ill.since + SPREAD);
-        let wakes = self.over.into_iter().chain(lapses).filter(|at| *at > now);
-        if self.held { wakes.min() } else { None }
+        let looks = self.over.into_iter().chain(lapses).filter(|at| self.held && *at > now);
+        looks.chain(self.hurry_at(now)).min()
+    }
+
+    fn hurry_at(&self, now: Instant) -> Option<Instant> {
+        let pause = match self.hurry {
+            true => HURRY,
+            false if self.recovers(now) => HURRY_AGAIN,
+            false => return None,
+        };
+        Some(self.hurried.map_or(now, |hurried| hurried + pause))
+    }
+
+    /// Whether some got an answer, and others are given time to get one.
+    fn recovers(&self, now: Instant) -> bool {
+        !self.ill.is_empty() && self.over.is_some_and(|over| over > now)
     }
 
     fn answered(&mut self, now: Instant) {

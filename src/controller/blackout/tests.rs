@@ -91,8 +91,8 @@ fn what_still_fails_after_a_while_fails_by_itself() {
     play(vec![
         (0, (0..=10).collect(), Failing, true),
         (100, (1..=10).collect(), Synced, true),
-        (114, none(), Synced, true),
-        (115, none(), Synced, false),
+        (129, none(), Synced, true),
+        (130, none(), Synced, false),
         (300, vec![0], Synced, false),
     ]);
 }
@@ -140,7 +140,7 @@ fn kinds_that_are_refused_or_gone_in_the_end_are_not_waited_for() {
     play(vec![
         (0, (0..=10).collect(), Failing, true),
         (100, (0..=10).collect(), Forbidden, true),
-        (115, none(), Forbidden, false),
+        (130, none(), Forbidden, false),
     ]);
 }
 
@@ -163,6 +163,33 @@ fn each_recovery_hurries_the_others_once_a_second_at_most() {
         .map(|(n, at)| synced(&mut blackout, n, at))
         .into();
     assert_eq!(hurried, [true, false, false, true, false]);
+    assert_eq!(blackout.next(start), Some(start + Duration::from_millis(2100)), "the last isn't forgotten");
+}
+
+#[test]
+fn those_that_still_fail_are_hurried_until_the_recovery_is_over() {
+    let start = Instant::now();
+    let mut blackout = Blackout::default();
+    for number in 0..=10 {
+        blackout.note(&kind(number), &WatchState::Failing("cut".to_owned()), start);
+    }
+    assert!(blackout.holds(KINDS, start) && !blackout.hurries(start));
+    let mut now = start + Duration::from_secs(100);
+    for number in 1..=10 {
+        blackout.note(&kind(number), &WatchState::Synced, now);
+    }
+    let mut hurried = Vec::new();
+    while blackout.holds(KINDS, now) {
+        if blackout.hurries(now) {
+            hurried.push((now - start).as_secs());
+        }
+        let Some(next) = blackout.next(now) else { panic!("held for ever, since {:?}", now - start) };
+        now = next;
+    }
+    assert_eq!(hurried, [100, 103, 106, 109, 112, 115, 118, 121, 124, 127]);
+    assert_eq!(now - start, Duration::from_secs(130));
+    assert!(!blackout.hurries(now), "what fails by itself is asked as seldom as ever");
+    assert_eq!(blackout.next(now), None);
 }
 
 #[test]
@@ -177,6 +204,9 @@ fn it_is_looked_at_again_when_it_may_end() {
     assert_eq!(blackout.next(start), Some(start + SPREAD));
     let now = start + Duration::from_secs(2);
     blackout.note(&kind(0), &WatchState::Synced, now);
-    assert!(blackout.holds(KINDS, now));
-    assert_eq!(blackout.next(start + SPREAD), Some(now + RECOVERY));
+    assert!(blackout.holds(KINDS, now) && blackout.hurries(now));
+    assert_eq!(blackout.next(now), Some(now + HURRY_AGAIN));
+    let later = now + RECOVERY - HURRY_AGAIN;
+    assert!(blackout.holds(KINDS, later) && blackout.hurries(later));
+    assert_eq!(blackout.next(later), Some(now + RECOVERY));
 }
