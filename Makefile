@@ -32,7 +32,7 @@ test: lint ## Run everything: format, lints, unit, property and cluster tests
 .PHONY: test-faults
 test-faults: tools ## Run every test of what goes wrong in a cluster, the long ones too
 	$(TESTBED) build >/dev/null
-	cargo test --test faults -- --include-ignored --test-threads=4
+	cargo test --test faults -- --include-ignored --test-threads=6
 
 .PHONY: check
 check: ## See whether it compiles

@@ -13,6 +13,13 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// The same where the API server can't be reached at all: longer than a single one takes to restart.
 pub(super) const PATIENCE_UNREACHABLE: Duration = Duration::from_secs(60);
 
+/// Once a watch fell silent, nobody answers for so long before that is taken for what made it silent: a server that
+/// restarts right then is given its time.
+const UNANSWERED: Duration = Duration::from_secs(20);
+
+/// Who takes longer than this to fail gives no answer; who refuses is quicker.
+const SLOW: Duration = Duration::from_secs(4);
+
 /// A watch that is open for so long works, whether or not anything happens. One that ends sooner
 /// without an event is a failure: reopening it at once would be a busy loop.
 pub(super) const SHORT_WATCH: Duration = Duration::from_secs(5);
@@ -82,6 +89,12 @@ impl Wait {
     }
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Silence {
+    since: Instant,
+    found: Instant,
+}
+
 /// Where a follower stands.
 #[derive(Debug)]
 pub(super) struct Progress {
@@ -102,8 +115,10 @@ pub(super) struct Progress {
     unreadable: u32,
     /// The watch took the place of one that failed, and has told nothing so far.
     reopened: bool,
-    /// Since when the last watch told nothing.
-    silent_since: Option<Instant>,
+    /// Since when the last watch told nothing, and when that was found, until something works again.
+    silent: Option<Silence>,
+    /// When the request that is under way began, at the latest.
+    due: Option<Instant>,
     failing_since: Option<Instant>,
     /// Since when the server has answered with errors alone: one that was down isn't fit for use at
     /// once.
@@ -124,7 +139,8 @@ impl Progress {
             unfollowed: 0,
             unreadable: 0,
             reopened: false,
-            silent_since: None,
+            silent: None,
+            due: None,
             failing_since: None,
             refused_since: None,
             cause: None,
@@ -147,15 +163,17 @@ impl Progress {
 
     /// Takes in what came of a request. Gives how long to wait before the next.
     pub(super) fn step(&mut self, outcome: Outcome<'_>, now: Instant) -> Wait {
+        let mut wait = Wait::NONE;
         match outcome {
             Outcome::Listed(version) => self.listed(version),
             Outcome::Advanced(version) => self.advanced(version),
             Outcome::Open => self.works(),
             Outcome::Anew => self.phase = self.relist(),
-            Outcome::Ended(open) => return self.ended(open, now),
-            Outcome::Failed(error, open) => return self.failed(error, open, now),
+            Outcome::Ended(open) => wait = self.ended(open, now),
+            Outcome::Failed(error, open) => wait = self.failed(error, open, now),
         }
-        Wait::NONE
+        self.due = Some(now + wait.asked + wait.more);
+        wait
     }
 
     fn listed(&mut self, version: &str) {
@@ -191,7 +209,7 @@ impl Progress {
         self.failures = 0;
         self.refusals = 0;
         self.unfollowed = 0;
-        self.silent_since = None;
+        self.silent = None;
         self.failing_since = None;
         self.refused_since = None;
         self.cause = None;
@@ -244,7 +262,7 @@ impl Progress {
             }
             if let FeedError::Silent(silent) = error {
                 // Unless the next request isn't answered either: then it has been wrong all the time.
-                self.silent_since = now.checked_sub(*silent);
+                self.silent = now.checked_sub(*silent).map(|since| Silence { since, found: now });
                 self.failures = 1;
                 // Who answers now may be somebody else, who has never heard of that version (kubernetes#107457)
                 // or passes on nothing at all.
@@ -303,11 +321,6 @@ impl Progress {
 
     fn fail(&mut self, error: &FeedError, now: Instant) -> Wait {
         self.reopened = true;
-        if let Some(silent) = self.silent_since.take()
-            && matches!(error, FeedError::Timeout(_))
-        {
-            self.failing_since = Some(silent);
-        }
         let failing = *self.failing_since.get_or_insert(now);
         let since = match error.code() {
             Some(_) => *self.refused_since.get_or_insert(now),
@@ -316,7 +329,7 @@ impl Progress {
                 failing
             }
         };
-        self.note(error, now.duration_since(since));
+        self.note(error, now.duration_since(self.unanswered_since(error, now).unwrap_or(since)));
         let wait = match error {
             // What the server asks for, a little spread; longer where it keeps asking.
             FeedError::Status { retry_after: Some(wait), .. } => {
@@ -332,6 +345,14 @@ impl Progress {
         };
         self.failures = self.failures.saturating_add(1);
         wait
+    }
+
+    /// Since when nothing is heard, where the last watch fell silent and nobody has answered anything since.
+    fn unanswered_since(&self, error: &FeedError, now: Instant) -> Option<Instant> {
+        let Silence { since, found } = self.silent?;
+        let took = self.due.map(|due| now.saturating_duration_since(due));
+        let is_answered = !matches!(error, FeedError::Timeout(_)) && took < Some(SLOW);
+        (!is_answered && now.duration_since(found) >= UNANSWERED).then_some(since)
     }
 
     /// Calls the kind forbidden or failing once that is sure. What it says then stands until

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How many clusters there are at most. One takes about a gigabyte, and a core while it starts.
-const LANES: usize = 4;
+const LANES: usize = 6;
 
 static TURNS: Semaphore = Semaphore::const_new(LANES);
 

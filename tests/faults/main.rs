@@ -6,6 +6,7 @@
 #![allow(missing_docs, clippy::expect_used, clippy::unwrap_used)]
 
 mod aggregated;
+mod api_server;
 mod churn;
 mod discovery;
 mod history;
@@ -14,7 +15,6 @@ mod lane;
 mod leak;
 mod lists;
 mod oracle;
-mod outage;
 mod partition;
 mod process;
 mod rights;

@@ -178,6 +178,38 @@ fn a_watch_that_fell_silent_was_failing_meanwhile_if_the_next_fails_too() {
 }
 
 #[test]
+fn that_nobody_answers_after_a_silent_watch_is_said_within_two_minutes() {
+    let unanswered = FeedError::Timeout(Duration::from_secs(30));
+    // How long each try takes, and how it fails then; the last one again and again.
+    let cases: [(&str, &[(f64, FeedError)]); 6] = [
+        ("no answer", &[(30.0, unanswered.clone())]),
+        ("no connection", &[(5.0, cut())]),
+        ("a gateway that gives up a little sooner", &[(29.9, cut())]),
+        ("a gateway that says so", &[(29.0, status(504))]),
+        ("a connection that had been closed", &[(0.0, cut()), (30.0, unanswered)]),
+        ("no connection, and a gateway", &[(5.0, cut()), (0.0, status(502)), (5.0, cut())]),
+    ];
+    for (what, tries) in cases {
+        for _ in 0..100 {
+            let mut progress = synced();
+            let heard = Instant::now();
+            let silent = Duration::from_secs(85);
+            let mut now = heard + silent;
+            now += progress.fails(&FeedError::Silent(silent), LONG_OPEN, now);
+            for (took, error) in tries.iter().chain(tries.last().into_iter().cycle()) {
+                now += Duration::from_secs_f64(*took);
+                let wait = progress.fails(error, NEVER_OPEN, now);
+                if progress.state() != &WatchState::Synced {
+                    break;
+                }
+                now += wait;
+            }
+            assert!(now - heard < Duration::from_secs(120), "{what}: {:?}", now - heard);
+        }
+    }
+}
+
+#[test]
 fn a_watch_that_comes_back_and_tells_nothing_is_listed_anew_once() {
     let now = Instant::now();
     let mut progress = synced();
