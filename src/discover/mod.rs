@@ -5,6 +5,7 @@
 //! empty, kubernetes/kubernetes#116145). Servers without them are read a group and version at a time.
 
 mod catalogue;
+mod document;
 mod legacy;
 mod selection;
 
@@ -13,7 +14,8 @@ pub use selection::{PatternError, ResourcePattern, Selection};
 
 use std::time::Duration;
 
-use kube::{Client, client::APIGroupDiscovery};
+use http::{Request, header};
+use kube::{Client, client::APIGroupDiscovery, core::discovery::v2::ACCEPT_AGGREGATED_DISCOVERY_V2};
 use thiserror::Error;
 
 use crate::connect;
@@ -78,13 +80,20 @@ pub async fn discover_within(
 /// # Errors
 /// Those of [`discover`].
 pub async fn served(patience: Duration, client: &Client) -> Result<Vec<APIGroupDiscovery>, DiscoverError> {
-    let core = read("/api", patience, client.list_core_api_versions_aggregated()).await?;
-    let groups = read("/apis", patience, client.list_api_groups_aggregated()).await?;
+    let mut groups = read("/api", patience, aggregated(client, "/api")).await?;
+    let named = read("/apis", patience, aggregated(client, "/apis")).await?;
     // The old documents have no field of the new ones, and so look empty.
-    if core.items.is_empty() || groups.items.is_empty() {
+    if groups.is_empty() || named.is_empty() {
         return legacy::groups(client, patience).await;
     }
-    Ok(core.items.into_iter().chain(groups.items).collect())
+    groups.extend(named);
+    Ok(groups)
+}
+
+async fn aggregated(client: &Client, path: &str) -> kube::Result<Vec<APIGroupDiscovery>> {
+    let request = Request::get(path).header(header::ACCEPT, ACCEPT_AGGREGATED_DISCOVERY_V2).body(Vec::new());
+    let document = client.request_text(request.map_err(kube::Error::HttpError)?).await?;
+    document::groups(&document).map_err(kube::Error::SerdeError)
 }
 
 async fn read<T>(

@@ -11,8 +11,8 @@ use thiserror::Error;
 
 use crate::{metrics::WatchErrorCode, model::text};
 
-/// The wait before one object is read once more where the API server asks for none, and the longest that it
-/// may ask for.
+/// The wait before one object or page is read once more where the API server asks for none, and the longest that
+/// it may ask for: whoever asks for more has the kind wait.
 const READ_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
 
 /// The largest error message that is read.
@@ -84,7 +84,7 @@ impl FeedError {
     /// How long to wait before one object is read once more, where that may help.
     pub(super) fn wait_to_read_again(&self) -> Option<Duration> {
         match self {
-            Self::Status { retry_after: Some(wait), .. } => Some((*wait).min(READ_AGAIN.1)),
+            Self::Status { retry_after: Some(wait), .. } => Some(*wait).filter(|wait| *wait <= READ_AGAIN.1),
             Self::Status { code: 408 | 429 | 500.., .. } => Some(READ_AGAIN.0),
             Self::Transport(_) | Self::BrokeOff(_) | Self::Timeout(_) => Some(READ_AGAIN.0),
             _ => None,

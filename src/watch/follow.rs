@@ -24,7 +24,8 @@ use crate::summary::WatchState;
 
 /// How long a watch may be silent before another takes its place. The API server sends a bookmark a minute, but
 /// none where the version of the kind is what it was when the watch began. With the time that the next request
-/// may take, that a kind isn't seen any more is known within two minutes.
+/// may take, that nobody answers any more is known within two minutes; who refuses at once may be restarting, and
+/// is given the time for it.
 const IDLE: Duration = Duration::from_secs(85);
 
 /// Those that are hurried together come back within this time.

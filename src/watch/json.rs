@@ -10,6 +10,7 @@ use super::{
     reader::Body,
     wire::{self, Event},
 };
+use crate::model::text;
 
 /// An object of which only what names it is read.
 #[derive(Default, Deserialize)]
@@ -94,7 +95,8 @@ pub(super) fn head(object: &[u8]) -> Result<Head<'_>, FeedError> {
 }
 
 fn unreadable(error: &serde_json::Error) -> FeedError {
-    FeedError::Unreadable(error.to_string())
+    // It may quote what came, however long that is.
+    FeedError::Unreadable(text::message(&error.to_string()))
 }
 
 #[cfg(test)]
@@ -107,6 +109,13 @@ mod tests {
         let wanted =
             FeedError::Status { code: 410, message: "too old\u{fffd}".to_owned(), retry_after: None };
         assert_eq!(event(line).err(), Some(wanted));
+    }
+
+    #[test]
+    fn what_comes_is_not_quoted_whole() {
+        let line = format!(r#"{{"type":"ADDED","object":"{}"}}"#, "\\u001b".repeat(100_000));
+        let error = event(line.as_bytes()).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.len() < 2_000 && !error.contains('\u{1b}'), "{} bytes", error.len());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use addons_testbed::{Ask, Fault, When};
+use serde_json::json;
 
 use crate::{
     stage::{Kind, Stage, happened},
@@ -133,7 +134,7 @@ async fn f07_discovery_is_stale_at_the_start() {
     stage.shows("well", LONG, |status| status["health"] == "Unknown").await;
     stage.shows("ill", LONG, |status| status["health"] == "Unknown" || status["health"] == "Degraded").await;
     drop(stale);
-    // There is no sign that it is over: it is found out.
+    // That it is over is found out at the next sign of change.
     stage
         .cluster
         .kubectl(&["annotate", "crd", "widgets.widgets.faults.example", "--overwrite", "look=again"])
@@ -142,6 +143,44 @@ async fn f07_discovery_is_stale_at_the_start() {
     stage.shows("well", LONG, |status| status["health"] == "Healthy").await;
     stage.agrees(LONG).await;
     recorder.finish().await.is_honest("f07-begin");
+}
+
+/// The document with a group in which an extension API server wrote what it likes.
+fn odd(document: String) -> String {
+    let Ok(mut list) = serde_json::from_str::<serde_json::Value>(&document) else { return document };
+    if let Some(groups) = list["items"].as_array_mut() {
+        let null_verbs = json!({"resource": "readings", "responseKind": null, "verbs": null, "subresources": [
+            {"subresource": "last", "responseKind": {"kind": "Reading"}, "verbs": null}]});
+        let senseless = json!({"resource": "gauges", "responseKind": {"kind": "Gauge"}, "verbs": "list"});
+        groups.insert(
+            0,
+            json!({"metadata": {"name": "odd.example", "creationTimestamp": null}, "versions": [
+            {"version": "v1", "freshness": "Current", "resources": [null_verbs, senseless]},
+            {"version": "v0", "freshness": "Current", "resources": null}]}),
+        );
+    }
+    list.to_string()
+}
+
+#[tokio::test]
+async fn f07_a_part_of_discovery_makes_no_sense() {
+    let mut stage = Stage::with_cast("f07-odd").await;
+    let odd = stage.proxy.inject(discovery(), Fault::Edit(odd));
+    let recorder = stage.begin_recorded().await;
+    stage.controller().ready().await;
+    happened(&odd, 2).await;
+    serve(&stage.cluster, "beside.faults.example", "Cluster", "Comet").await;
+    let comet = "{apiVersion: beside.faults.example/v1, kind: Comet, metadata: {name: one, \
+                 labels: {addons.x-k8s.io/f07-odd-comet: ''}}}";
+    stage.cluster.apply(comet).await.expect("a comet");
+    stage.shows("comet", LONG, |status| status["counts"]["total"] == 1).await;
+    stage.agrees(LONG).await;
+    let (_, watches) = stage.controller().get("/debug/watches").await.expect("the watches");
+    assert!(watches.contains(r#""staleGroups":["odd.example"]"#), "{watches}");
+    drop(odd);
+    recorder.finish().await.is_honest("f07-odd").only(&stage.id("well"), &["Healthy"]);
+    stage.cluster.kubectl(&["delete", "crd", "comets.beside.faults.example"]).await.expect("deleted");
+    stage.lacks("comet", LONG).await;
 }
 
 #[tokio::test]
