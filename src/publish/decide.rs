@@ -44,6 +44,16 @@ pub(super) struct Tried {
     pub answer: Answer,
 }
 
+impl Tried {
+    /// Whether all that was wanted is kept; nothing where none of it was taken.
+    pub(super) fn is_whole(&self) -> Option<bool> {
+        match self.answer {
+            Answer::Taken(kept) => Some(kept == self.wanted),
+            Answer::Refused(_) => None,
+        }
+    }
+}
+
 /// How much of the wanted status was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {

@@ -11,6 +11,7 @@ use tracing::{debug, info, warn};
 use super::{
     Command, Limits, Seen,
     decide::{Action, Answer, Entry, Form, Tried, Wish, decide},
+    lessened::Lessened,
     live::{Digest, Held, Live},
     pace::{Bucket, Pause, backoff, refused_again},
     request::{Failure, Task, Work},
@@ -32,6 +33,8 @@ pub(super) struct Ledger {
     /// Nothing may start for now.
     held: bool,
     slots: HashMap<Arc<str>, Slot>,
+    /// Those that aren't kept whole.
+    lessened: Lessened,
     /// The names that are to be looked at, by when.
     due: BTreeSet<(Instant, Arc<str>)>,
     in_flight: usize,
@@ -89,6 +92,7 @@ impl Ledger {
             listed: false,
             held: false,
             slots: HashMap::new(),
+            lessened: Lessened::default(),
             due: BTreeSet::new(),
             in_flight: 0,
             in_doubt: 0,
@@ -128,6 +132,17 @@ impl Ledger {
         if !self.listed || self.held || self.in_flight >= self.limits.in_flight {
             return Next::Idle;
         }
+        if let Some(name) = self.lessened.due(now) {
+            self.try_anew(&name, now);
+        }
+        match (self.next_due(now), self.lessened.at()) {
+            (Next::Idle, Some(at)) => Next::At(at),
+            (Next::At(next), Some(at)) => Next::At(next.min(at)),
+            (next, _) => next,
+        }
+    }
+
+    fn next_due(&mut self, now: Instant) -> Next {
         let Some((at, name)) = self.due.iter().find(|(_, name)| self.has_room(name)).cloned() else {
             return Next::Idle;
         };
@@ -140,6 +155,9 @@ impl Ledger {
         slot.due = None;
         let (outcome, task) = match decide(&name, &slot.entry, &self.prefix, now) {
             Action::Nothing => {
+                if slot.entry.tried.is_none() {
+                    self.lessened.forget(&name);
+                }
                 self.forget(&name);
                 return Next::At(now);
             }
@@ -186,6 +204,11 @@ impl Ledger {
         let outcome = match (result, flight.sent) {
             (Ok(addon), _) => {
                 let overtaken = slot.taken(addon, &flight);
+                if let Some(is_whole) = slot.entry.tried.as_ref().and_then(Tried::is_whole) {
+                    for other in self.lessened.note(name, is_whole, now) {
+                        self.try_anew(&other, now);
+                    }
+                }
                 match flight.outcome {
                     WriteResult::Deleted => {
                         info!(addon = %name, "deleted an Addon that stands for no component");
@@ -246,12 +269,21 @@ impl Ledger {
         }
     }
 
+    /// What the API server made of it, or said to it, may be another now.
+    fn try_anew(&mut self, name: &Arc<str>, now: Instant) {
+        if let Some(slot) = self.slots.get_mut(name) {
+            slot.entry.tried = None;
+            self.mark(name, now);
+        }
+    }
+
     /// Drops an entry that is neither wanted nor there.
     fn forget(&mut self, name: &Arc<str>) {
         let idle = |slot: &Slot| slot.flight.is_none() && slot.due.is_none() && slot.entry.live.is_none();
         let wanted = |slot: &Slot| matches!(slot.entry.wish, Wish::Show(_));
         if self.slots.get(name).is_some_and(|slot| idle(slot) && !wanted(slot)) {
             self.slots.remove(name);
+            self.lessened.forget(name);
         }
     }
 

@@ -13,7 +13,8 @@
 //!   after that second otherwise; what changes in between is written once.
 //! - At most [`Limits::in_flight`] requests at a time, at most half of them for `Addon` objects of which the
 //!   last write failed, and [`Limits::per_second`] writes a second beyond the first [`Limits::burst`].
-//! - Where the CRD is older than this program, the fields that it lacks are left out.
+//! - Where the CRD is older than this program, the fields that it lacks are left out. That it is as new is found
+//!   out within half a minute.
 //! - An `Addon` that was edited or deleted by hand is put right. One that was made by hand is never
 //!   deleted.
 //!
@@ -21,12 +22,13 @@
 //!
 //! None ends it. An overloaded or unreachable API server holds everything back, as long as it asks for or
 //! ever longer up to half a minute; another failure holds back only the `Addon` that it concerns. So does an
-//! answer that doesn't come in time, as a webhook may concern only some. A status that the API server refuses
-//! isn't sent again until it changes: its headline is sent instead. Where that is refused too, both are tried
-//! again after ten seconds, and less and less often.
+//! answer that doesn't come in time, as a webhook may concern only some. Of a status that the API server refuses
+//! the headline is sent instead. Where that is refused too, both are tried again after ten seconds, and less and
+//! less often. Of those that aren't kept whole, one is tried again each half a minute, and all once it is kept.
 
 mod decide;
 mod ledger;
+mod lessened;
 mod live;
 mod notice;
 mod pace;

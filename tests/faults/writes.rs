@@ -13,6 +13,19 @@ fn writes() -> When {
     When::any().asks(&[Ask::Write])
 }
 
+/// Waits until this stands in the status of an `Addon` in the API server.
+async fn stored(stage: &Stage, addon: &str, field: &str, wanted: &str) {
+    let path = format!("jsonpath={{.status.{field}}}");
+    let get = ["get", "addon", &stage.id(addon), "-o", &path];
+    eventually(LONG, &format!("{addon} is written with {field} {wanted}"), || async {
+        match stage.cluster.kubectl(&get).await.as_deref() {
+            Ok(is) if is == wanted => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
+    })
+    .await;
+}
+
 /// How many writes the controller has counted that came to nothing.
 async fn in_vain(stage: &Stage) -> u64 {
     stage.writes("refused").await + stage.writes("failed").await
@@ -206,6 +219,11 @@ async fn f24_the_definition_is_an_older_one() {
     lasts(6).await;
     let tried = stage.proxy.count(&writes()) - before;
     assert!(tried <= 12, "{tried} writes");
+    // Nothing changes of this one afterwards.
+    stage.put(Kind::Gadget, "other", "other", Some(false)).await;
+    stored(&stage, "other", "health", "Degraded").await;
+    stage.put(Kind::Gadget, "other", "other", Some(true)).await;
+    stored(&stage, "other", "health", "Healthy").await;
     stage
         .cluster
         .kubectl(&["apply", "--server-side", "--force-conflicts", "-k", &at_root("crds")])
@@ -214,13 +232,7 @@ async fn f24_the_definition_is_an_older_one() {
     stage.put(Kind::Widget, "well", "well", Some(true)).await;
     stage.put(Kind::Widget, "ill", "ill", Some(true)).await;
     stage.shows("well", LONG, |status| status["health"] == "Healthy").await;
-    eventually(LONG, "it is written whole again", || async {
-        let get = ["get", "addon", &stage.id("well"), "-o", "jsonpath={.status.ready}"];
-        match stage.cluster.kubectl(&get).await.as_deref() {
-            Ok("1/1") => Ok(()),
-            other => Err(format!("{other:?}")),
-        }
-    })
-    .await;
+    stored(&stage, "well", "ready", "1/1").await;
+    stored(&stage, "other", "ready", "1/1").await;
     stage.agrees(LONG).await;
 }

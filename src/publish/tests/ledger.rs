@@ -227,10 +227,11 @@ fn a_refused_status_is_replaced_by_its_headline() {
     assert_eq!(written(&headline), &bounds::headline(&status("Healthy")));
     bench.take(&headline);
     bench.show("dns", "Healthy");
-    assert!(bench.next().is_none());
+    assert!(bench.started().is_none());
 
+    bench.now += SECOND;
     bench.show("dns", "Degraded");
-    let (whole, _) = bench.next().expect("what changed is tried whole");
+    let whole = bench.started().expect("what changed is tried whole");
     assert_eq!(written(&whole), &status("Degraded"));
     bench.finish(&whole, refuse());
     let headline = bench.started().unwrap();
@@ -265,15 +266,46 @@ fn what_is_refused_in_every_form_is_tried_again_now_and_then() {
 }
 
 #[test]
-fn what_the_api_server_drops_is_not_written_again() {
-    let mut bench = Bench::with(Limits::default(), &[addon("dns", "dns", true, 5, None)]);
-    bench.show("dns", "Healthy");
-    let work = bench.started().unwrap();
-    let pruned =
-        addon("dns", "dns", true, 6, Some(AddonStatus { reason: String::new(), ..status("Healthy") }));
-    bench.finish(&work, Ok(Some(pruned.clone())));
-    bench.changed(&pruned);
-    bench.show("dns", "Healthy");
+fn what_the_api_server_does_not_keep_is_tried_again_now_and_then() {
+    let names = ["dns", "mesh", "web"];
+    let listed = names.map(|name| addon(name, name, true, 5, None));
+    let mut bench = Bench::with(Limits::default(), &listed);
+    let pruned = |work: &Work, version| {
+        let kept = AddonStatus { reason: String::new(), ..written(work).clone() };
+        addon(&work.name, &work.name, true, version, Some(kept))
+    };
+    for name in names {
+        bench.show(name, "Healthy");
+        let work = bench.started().expect("it is written");
+        let kept = pruned(&work, 6);
+        bench.finish(&work, Ok(Some(kept.clone())));
+        bench.changed(&kept);
+        bench.show(name, "Healthy");
+        assert!(bench.started().is_none(), "it can't be had");
+    }
+    // The headline of one of them is all that is taken.
+    bench.now += SECOND;
+    bench.show("web", "Degraded");
+    let whole = bench.started().expect("it is written");
+    bench.finish(&whole, Err(Failure::Refused("a policy".into())));
+    let headline = bench.started().expect("the headline, at once");
+    bench.take(&headline);
+
+    for (name, second) in [("dns", 30), ("mesh", 60)] {
+        let (work, at) = bench.next().expect("one of them");
+        assert_eq!((&*work.name, at.as_secs()), (name, second));
+        let kept = pruned(&work, 6);
+        bench.finish(&work, Ok(Some(kept)));
+        assert!(bench.started().is_none(), "one is enough");
+    }
+    let (whole, at) = bench.next().expect("the third");
+    assert_eq!((&*whole.name, at.as_secs()), ("web", 90));
+    bench.take(&whole);
+    for name in ["dns", "mesh"] {
+        let work = bench.started().expect("what was tried for one is tried for all");
+        assert_eq!((&*work.name, written(&work)), (name, &status("Healthy")));
+        bench.take(&work);
+    }
     assert!(bench.next().is_none());
 }
 
