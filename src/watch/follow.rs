@@ -14,7 +14,7 @@ use super::{
     frames::Frames,
     items::Item,
     listing::{Place, list},
-    progress::{Outcome, Phase, Progress, SHORT_WATCH, Wait, has_expired},
+    progress::{Lasts, Outcome, Phase, Progress, SHORT_WATCH, Wait, has_expired},
     reader::Known,
     transport::Share,
     turns::Turns,
@@ -27,6 +27,13 @@ use crate::summary::WatchState;
 /// may take, that nobody answers any more is known within two minutes; who refuses at once may be restarting, and
 /// is given the time for it.
 const IDLE: Duration = Duration::from_secs(85);
+
+/// How long a watch lasts that shows whether silence is that of a quiet kind, and the next ones where it is.
+const PROBE: Duration = Duration::from_secs(20);
+const QUIET: Duration = Duration::from_secs(70);
+
+/// How much later than that the API server may end it.
+const LATE: Duration = Duration::from_secs(15);
 
 /// Those that are hurried together come back within this time.
 const HURRIED: Duration = Duration::from_millis(500);
@@ -99,7 +106,7 @@ impl<R: Reader> Follower<'_, R> {
                 None => Outcome::Ended(end.open),
                 Some(error) => {
                     // That a quiet kind is silent is no error yet.
-                    if !matches!(error, FeedError::Silent(_)) {
+                    if !matches!(error, FeedError::Silent(_)) || self.progress.lasts() != Lasts::Long {
                         self.feed.metrics.error(error.counted());
                     }
                     Outcome::Failed(error, end.open)
@@ -154,18 +161,24 @@ impl<R: Reader> Follower<'_, R> {
     }
 
     async fn watch(&mut self, version: &str) -> Result<Option<End>, Unheard> {
-        match self.feed.watch(version, fastrand::u64(WATCH_SECONDS)).await {
+        let (seconds, idle) = match self.progress.lasts() {
+            Lasts::Long => (fastrand::u64(WATCH_SECONDS), IDLE),
+            Lasts::Probe => (PROBE.as_secs(), PROBE + LATE),
+            Lasts::Quiet => (QUIET.as_secs(), QUIET + LATE),
+        };
+        match self.feed.watch(version, seconds).await {
             Ok(frames) => {
                 // That all up to this version was told is sure again.
                 self.feed.metrics.heard();
-                self.consume(frames).await
+                self.consume(frames, idle).await
             }
             Err(error) => Ok(Some(error.into())),
         }
     }
 
-    /// Reads events until the watch ends, a new list is asked for, or another watch serves better.
-    async fn consume(&mut self, mut frames: Frames) -> Result<Option<End>, Unheard> {
+    /// Reads events until the watch ends, is silent for `idle`, a new list is asked for, or another watch serves
+    /// better.
+    async fn consume(&mut self, mut frames: Frames, idle: Duration) -> Result<Option<End>, Unheard> {
         let started = Instant::now();
         let end = |error| Ok(Some(End { open: started.elapsed(), error }));
         let mut share = Share::default();
@@ -175,7 +188,7 @@ impl<R: Reader> Follower<'_, R> {
         loop {
             // A watch that is reopened after a failure works once it has stayed open for a while.
             let in_doubt = self.progress.is_in_doubt();
-            let patience = if in_doubt { SHORT_WATCH } else { IDLE - silent };
+            let patience = if in_doubt { SHORT_WATCH } else { idle - silent };
             let next = tokio::select! {
                 next = next_frame(&mut frames, patience) => next,
                 () = self.turns.asked() => {
@@ -198,7 +211,7 @@ impl<R: Reader> Follower<'_, R> {
                     self.step(Outcome::Open).await?;
                     continue;
                 }
-                Err(FeedError::Silent(_)) => return end(Some(FeedError::Silent(IDLE))),
+                Err(FeedError::Silent(_)) => return end(Some(FeedError::Silent(idle))),
                 Ok(None) => return end(None),
                 Err(error) => return end(Some(error)),
             };

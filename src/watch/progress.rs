@@ -55,6 +55,17 @@ pub(super) enum Phase {
     Follow(String),
 }
 
+/// How long the next watch is to last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lasts {
+    /// As long as it goes.
+    Long,
+    /// Only until it has shown that its end comes through, as the last watch told nothing.
+    Probe,
+    /// Not so long that its silence would be taken for more than that of a quiet kind.
+    Quiet,
+}
+
 /// What came of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outcome<'a> {
@@ -99,6 +110,7 @@ struct Silence {
 #[derive(Debug)]
 pub(super) struct Progress {
     phase: Phase,
+    lasts: Lasts,
     /// Failures in a row, and among them those to be refused.
     failures: u32,
     refusals: u32,
@@ -131,6 +143,7 @@ impl Progress {
     pub(super) fn new() -> Self {
         Self {
             phase: Phase::Unpaged,
+            lasts: Lasts::Long,
             failures: 0,
             refusals: 0,
             unpaged_failures: 0,
@@ -150,6 +163,11 @@ impl Progress {
 
     pub(super) fn phase(&self) -> &Phase {
         &self.phase
+    }
+
+    /// How long the next watch is to last, or the one that is under way.
+    pub(super) fn lasts(&self) -> Lasts {
+        self.lasts
     }
 
     pub(super) fn state(&self) -> &WatchState {
@@ -183,6 +201,7 @@ impl Progress {
             _ => self.page = PAGE,
         }
         self.phase = Phase::Follow(version.to_owned());
+        self.lasts = Lasts::Long;
         self.reopened = false;
         if self.unfollowed == 0 {
             self.recovered();
@@ -191,6 +210,9 @@ impl Progress {
 
     fn advanced(&mut self, to: &str) {
         if let Phase::Follow(version) = &mut self.phase {
+            if version != to {
+                self.lasts = Lasts::Long;
+            }
             version.clear();
             version.push_str(to);
         }
@@ -220,6 +242,9 @@ impl Progress {
         self.leave_unversioned(open);
         if open >= SHORT_WATCH {
             self.works();
+            if self.lasts == Lasts::Probe {
+                self.lasts = Lasts::Quiet;
+            }
             return Wait::NONE;
         }
         self.fail(&FeedError::Transport("the API server ends watches at once".to_owned()), now)
@@ -264,9 +289,10 @@ impl Progress {
                 // Unless the next request isn't answered either: then it has been wrong all the time.
                 self.silent = now.checked_sub(*silent).map(|since| Silence { since, found: now });
                 self.failures = 1;
-                // Who answers now may be somebody else, who has never heard of that version (kubernetes#107457)
-                // or passes on nothing at all.
-                if std::mem::take(&mut self.reopened) {
+                let was = std::mem::replace(&mut self.lasts, Lasts::Probe);
+                // Who answers now may be somebody else, who has never heard of that version (kubernetes#107457).
+                // Who doesn't pass on that a watch is over passes on nothing else either. A list tells.
+                if std::mem::take(&mut self.reopened) || was != Lasts::Long {
                     self.phase = self.relist();
                 }
             }

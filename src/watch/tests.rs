@@ -31,8 +31,10 @@ use crate::{
 
 /// What the server answers to one request.
 enum Answer {
-    /// Lines, and then silence.
+    /// Lines, and then silence until the time is over that was asked for.
     Open(Vec<String>),
+    /// Lines, and then silence for ever.
+    Stuck(Vec<String>),
     /// After this time, that.
     Slow(Duration, Box<Answer>),
     /// Lines, and then a bookmark a minute.
@@ -64,7 +66,7 @@ impl Server {
         let accept =
             request.headers().get(http::header::ACCEPT).map_or("", |accept| accept.to_str().unwrap());
         let query = request.uri().query().unwrap_or_default().to_owned();
-        self.asked.lock().unwrap().push((query, accept.contains("as=PartialObjectMetadata")));
+        self.asked.lock().unwrap().push((query.clone(), accept.contains("as=PartialObjectMetadata")));
         let mut pause = Duration::ZERO;
         let mut beats = 0;
         let mut retry_after = None;
@@ -76,8 +78,15 @@ impl Server {
             }
             answer => answer,
         };
+        let seconds =
+            query.split_once("timeoutSeconds=").and_then(|(_, rest)| rest.split('&').next()?.parse().ok());
+        let mut lasts = seconds.map(Duration::from_secs);
         let (status, lines, is_open) = match answer {
             Some(Answer::Open(lines)) => (200, lines, true),
+            Some(Answer::Stuck(lines)) => {
+                lasts = None;
+                (200, lines, true)
+            }
             Some(Answer::Beating(lines)) => {
                 beats = usize::MAX;
                 (200, lines, true)
@@ -105,8 +114,13 @@ impl Server {
             .chain(beats)
             .chain(endless)
             .map(|line| Ok(hyper::body::Frame::data(Bytes::from(format!("{line}\n")))));
-        let silence = stream::iter(is_open.then_some(())).then(|()| std::future::pending());
-        let body = StreamBody::new(frames.chain(silence)).boxed_unsync();
+        let silence = stream::iter(is_open.then_some(())).then(move |()| async move {
+            match lasts {
+                Some(lasts) => tokio::time::sleep(lasts).await,
+                None => std::future::pending().await,
+            }
+        });
+        let body = StreamBody::new(frames.chain(silence.filter_map(|()| async { None }))).boxed_unsync();
         let mut response = Response::builder().status(status);
         if let Some(seconds) = retry_after {
             response = response.header(http::header::RETRY_AFTER, seconds);

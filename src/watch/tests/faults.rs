@@ -209,15 +209,63 @@ async fn a_quiet_kind_is_followed_anew_and_nothing_is_wrong_with_it() {
     let mut answers = vec![one()];
     answers.extend((0..3).map(|_| silence()));
     let mut bench = start(answers);
-    assert_eq!(bench.reported(ALL - Duration::from_secs(20)).await, ["listed a", "synced "]);
-    assert_eq!(bench.asked(), ["page", "watch", "watch", "watch", "watch"]);
+    assert_eq!(bench.reported(ALL).await, ["listed a", "synced "]);
+    // After 85 s one of 20 s, which ends, and then one each 70 s.
+    assert_eq!(bench.asked(), ["page", "watch", "watch", "watch", "watch", "watch"]);
     assert_eq!(bench.errors(), 0);
+    let seconds = |query: &str| query.split_once("timeoutSeconds=").map(|(_, rest)| rest[..2].to_owned());
+    let asked: Vec<_> = bench.queries()[2..].iter().filter_map(|query| seconds(query)).collect();
+    assert_eq!(asked, ["20", "70", "70", "70"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_quiet_no_more_is_watched_for_long() {
+    let moved = Answer::Open(vec![event("ADDED", "b", 6, true)]);
+    let mut bench = start(vec![one(), silence(), silence(), moved]);
+    assert_eq!(bench.reported(ALL / 3 * 2).await, ["listed a", "synced ", "changed b"]);
+    let queries = bench.queries();
+    assert!(
+        queries[3].contains("timeoutSeconds=70&") && queries[4].ends_with("resourceVersion=6"),
+        "{queries:?}"
+    );
+    assert!(!queries[4].contains("timeoutSeconds=70&"), "{queries:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_opens_and_passes_on_nothing_is_replaced_by_lists_every_two_minutes() {
+    // As behind a gateway that collects answers, or of a watch cache that stands still.
+    let stuck = || Answer::Stuck(Vec::new());
+    let began = Instant::now();
+    let two = || list(&["a", "b"], 9);
+    let mut bench = start(vec![one(), stuck(), stuck(), two(), stuck(), stuck(), one()]);
+    assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "]);
+    let told = tokio::time::timeout(ALL, bench.news.recv()).await.expect("a list").expect("news");
+    assert!(matches!(told.news, News::Listed(objects, _) if objects.len() == 2));
+    assert!(began.elapsed() < Duration::from_secs(125), "{:?}", began.elapsed());
+    assert!(bench.errors() > 0, "it is counted");
+    assert_eq!(bench.reported(Duration::from_secs(130)).await, ["listed a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_quiet_kinds_are_not_heard_of_any_more_is_found_out_within_two_minutes() {
+    // Three watches that ended by themselves go before the one that doesn't.
+    let mut answers = vec![one()];
+    answers.extend((0..3).map(|_| silence()));
+    answers.extend([Answer::Stuck(Vec::new()), Answer::Never, Answer::Never]);
+    let mut bench = start(answers);
+    bench.reported(Duration::from_secs(85 + 20 + 70 + 2)).await;
+    let began = Instant::now();
+    assert_eq!(bench.asked().len(), 5);
+    let told = tokio::time::timeout(ALL, bench.news.recv()).await.expect("it is said").expect("news");
+    assert!(matches!(told.news, News::State(state) if state.as_str() == "failing"));
+    assert!(began.elapsed() < Duration::from_secs(120), "{:?}", began.elapsed());
 }
 
 #[tokio::test(start_paused = true)]
 async fn that_nobody_answers_any_more_is_said_within_two_minutes_of_a_quiet_kind_too() {
     // The second watch is one that took the place of a silent one.
-    let mut bench = start(vec![one(), silence(), silence(), Answer::Never, Answer::Never]);
+    let stuck = Answer::Stuck(Vec::new());
+    let mut bench = start(vec![one(), silence(), stuck, Answer::Never, Answer::Never]);
     assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "]);
     bench.reported(Duration::from_secs(90)).await;
     let began = Instant::now();
