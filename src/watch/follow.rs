@@ -29,11 +29,11 @@ use crate::summary::WatchState;
 const IDLE: Duration = Duration::from_secs(85);
 
 /// How long a watch lasts that shows whether silence is that of a quiet kind, and the next ones where it is.
-const PROBE: Duration = Duration::from_secs(20);
-const QUIET: Duration = Duration::from_secs(70);
+const PROBE: Duration = Duration::from_secs(15);
+const QUIET: Duration = Duration::from_secs(75);
 
 /// How much later than that the API server may end it.
-const LATE: Duration = Duration::from_secs(15);
+const LATE: Duration = Duration::from_secs(10);
 
 /// Those that are hurried together come back within this time.
 const HURRIED: Duration = Duration::from_millis(500);

@@ -149,6 +149,40 @@ async fn f13_a_watch_that_died_unheard_is_found_out_within_two_minutes() {
 
 #[tokio::test]
 #[ignore = "long: make test-faults"]
+async fn f13_that_a_gateway_holds_back_what_comes_is_found_out_within_two_minutes() {
+    let stage = with_gone("f13-mute").await;
+    let recorder = stage.record().await;
+    let mute = stage.proxy.inject(widgets().watches(), Fault::Mute);
+    happened(&mute, 1).await;
+    stage.put(Kind::Widget, "new", "new", Some(false)).await;
+    stage.delete(Kind::Widget, "gone").await;
+    let started = Instant::now();
+    let found = async {
+        stage.shows("new", Duration::from_secs(240), |status| status["health"] == "Degraded").await;
+        stage.lacks("gone", LONG).await;
+        started.elapsed()
+    };
+    let found = stage.beside(found).await;
+    drop(mute);
+    stage.agrees(LONG).await;
+    recorder.finish().await.is_undisturbed("f13-mute");
+    assert!(found < Duration::from_secs(120), "it was found out after {found:?}");
+}
+
+#[tokio::test]
+#[ignore = "long: make test-faults"]
+async fn f13_the_silence_of_quiet_kinds_is_no_fault() {
+    let stage = Stage::with_cast("f13-quiet").await;
+    let recorder = stage.record().await;
+    let lists = stage.proxy.count(&When::any().lists());
+    // Silent, seen to end, and twice followed again.
+    stage.goes_on(200).await;
+    assert_eq!(stage.proxy.count(&When::any().lists()), lists, "nothing was listed anew");
+    recorder.finish().await.is_undisturbed("f13-quiet");
+}
+
+#[tokio::test]
+#[ignore = "long: make test-faults"]
 async fn f13_a_gateway_cuts_every_connection_after_a_minute() {
     let stage = with_gone("f13-gateway").await;
     let recorder = stage.record().await;

@@ -210,12 +210,12 @@ async fn a_quiet_kind_is_followed_anew_and_nothing_is_wrong_with_it() {
     answers.extend((0..3).map(|_| silence()));
     let mut bench = start(answers);
     assert_eq!(bench.reported(ALL).await, ["listed a", "synced "]);
-    // After 85 s one of 20 s, which ends, and then one each 70 s.
+    // After 85 s one of 15 s, which ends, and then one each 75 s.
     assert_eq!(bench.asked(), ["page", "watch", "watch", "watch", "watch", "watch"]);
     assert_eq!(bench.errors(), 0);
     let seconds = |query: &str| query.split_once("timeoutSeconds=").map(|(_, rest)| rest[..2].to_owned());
     let asked: Vec<_> = bench.queries()[2..].iter().filter_map(|query| seconds(query)).collect();
-    assert_eq!(asked, ["20", "70", "70", "70"]);
+    assert_eq!(asked, ["15", "75", "75", "75"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -225,10 +225,10 @@ async fn a_kind_that_is_quiet_no_more_is_watched_for_long() {
     assert_eq!(bench.reported(ALL / 3 * 2).await, ["listed a", "synced ", "changed b"]);
     let queries = bench.queries();
     assert!(
-        queries[3].contains("timeoutSeconds=70&") && queries[4].ends_with("resourceVersion=6"),
+        queries[3].contains("timeoutSeconds=75&") && queries[4].ends_with("resourceVersion=6"),
         "{queries:?}"
     );
-    assert!(!queries[4].contains("timeoutSeconds=70&"), "{queries:?}");
+    assert!(!queries[4].contains("timeoutSeconds=75&"), "{queries:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -241,7 +241,7 @@ async fn a_watch_that_opens_and_passes_on_nothing_is_replaced_by_lists_every_two
     assert_eq!(bench.reported(QUIET).await, ["listed a", "synced "]);
     let told = tokio::time::timeout(ALL, bench.news.recv()).await.expect("a list").expect("news");
     assert!(matches!(told.news, News::Listed(objects, _) if objects.len() == 2));
-    assert!(began.elapsed() < Duration::from_secs(125), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(120), "{:?}", began.elapsed());
     assert!(bench.errors() > 0, "it is counted");
     assert_eq!(bench.reported(Duration::from_secs(130)).await, ["listed a"]);
 }
@@ -253,7 +253,7 @@ async fn that_quiet_kinds_are_not_heard_of_any_more_is_found_out_within_two_minu
     answers.extend((0..3).map(|_| silence()));
     answers.extend([Answer::Stuck(Vec::new()), Answer::Never, Answer::Never]);
     let mut bench = start(answers);
-    bench.reported(Duration::from_secs(85 + 20 + 70 + 2)).await;
+    bench.reported(Duration::from_secs(85 + 15 + 75 + 2)).await;
     let began = Instant::now();
     assert_eq!(bench.asked().len(), 5);
     let told = tokio::time::timeout(ALL, bench.news.recv()).await.expect("it is said").expect("news");

@@ -87,7 +87,7 @@ impl Pump {
             let fault = self.fault();
             let end = match fault {
                 Some(Fault::Reset) if self.happens() => return self.cut(How::Reset).await,
-                Some(Fault::Stall) => {
+                Some(Fault::Stall | Fault::Mute) => {
                     if !self.happens() {
                         continue;
                     }

@@ -21,6 +21,8 @@ pub enum Fault {
     Delay(Duration),
     /// Requests aren't answered, and what is being answered comes to a halt, until the fault ends.
     Stall,
+    /// What is being answered comes to a halt, and other answers begin and go no further, until the fault ends.
+    Mute,
     /// The connection is reset, also where an answer is under way.
     Reset,
     /// The answer ends, whole as far as HTTP goes, so long after it began.
@@ -64,7 +66,7 @@ impl Fault {
             | Self::Delay(_)
             | Self::Stall
             | Self::Reset => true,
-            Self::End(_) | Self::Cut(..) | Self::Slow(_) => false,
+            Self::Mute | Self::End(_) | Self::Cut(..) | Self::Slow(_) => false,
         }
     }
 
